@@ -30,6 +30,7 @@ _ROUNDS: Final = 3
 _LEAST_GAIN: Final = 5.0  # in the logarithm of the likelihood, for a law at a higher scale
 _DOUBT: Final = 1.0  # the same, for each octave that it is higher
 _SAMPLE: Final = 20_000  # pages that scales are found from
+_AT_ONCE: Final = 1_024  # of them
 _MANY: Final = 30  # pages that speak for all groups
 _FEW: Final = 50_000  # pages or visits that numpy is through with before a compiler is loaded
 _LEAST_SHARE: Final = 1e-30  # of a rate in a law: so that no evidence exceeds its inverse
@@ -160,8 +161,11 @@ class RateBeliefs:
         """Add pages that nothing is known of."""
         more = n_pages - len(self)
         if more > 0:
-            fresh = np.ones((more, *self.evidence.shape[1:]), np.float32)
-            self.evidence = np.concatenate([self.evidence, fresh])
+            known, self.evidence = (
+                self.evidence,
+                np.ones((n_pages, *self.evidence.shape[1:]), np.float32),
+            )
+            self.evidence[: n_pages - more] = known
             self.law = np.append(self.law, np.zeros(more, np.int64))
 
     def learn(self, rows: Integers, groups: Sequence[Integers] = ()) -> None:
@@ -209,16 +213,20 @@ class RateBeliefs:
         be about a higher average where that makes what was seen of its pages more likely.
         """
         some = rows[:: -(-rows.size // _SAMPLE)]
-        seen, law = self.evidence[some, 0].astype(np.float64), self.law[some]
-        own = np.einsum("pj,pj->p", seen, self.laws[law]) + _LEAST_SHARE
         gains = np.zeros((self.laws.shape[0], self._scales.shape[0]))
-        np.add.at(gains, law, np.log((seen @ self._scales.T + _LEAST_SHARE) / own[:, None]))
+        n_seen = 0
+        for start in range(0, some.size, _AT_ONCE):
+            part = some[start : start + _AT_ONCE]
+            seen, law = self.evidence[part, 0].astype(np.float64), self.law[part]
+            own = np.einsum("pj,pj->p", seen, self.laws[law]) + _LEAST_SHARE
+            np.add.at(gains, law, np.log((seen @ self._scales.T + _LEAST_SHARE) / own[:, None]))
+            n_seen += int(np.count_nonzero(np.ptp(seen, axis=1)))
         least = _LEAST_GAIN + _DOUBT * np.arange(gains.shape[1])
         # All groups together may show what each has seen too little of; but not a handful of pages,
         # which may have been looked at again because they change.
         common = int((gains.sum(axis=0) - least).argmax())
         together = gains[:, common].sum() > least[common]
-        together &= np.count_nonzero(np.ptp(seen, axis=1)) >= _MANY
+        together &= n_seen >= _MANY
         best = (gains - least).argmax(axis=1)
         alone = (gains - least).max(axis=1) > 0.0
         best = np.where(alone, best, np.where(together & (gains[:, common] >= 0.0), common, 0))

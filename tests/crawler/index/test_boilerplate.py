@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.crawler.fetch.signature import signature
-from recrawl.crawler.index.boilerplate import Boilerplate, HostLines, without_lines
+from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
+from recrawl.crawler.index.host_lines import HostLines
 from recrawl.crawler.index.note_file import FileShelf, NoteFile
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document

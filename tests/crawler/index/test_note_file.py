@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from recrawl.crawler.index import note_file
-from recrawl.crawler.index.boilerplate import HostLines
 from recrawl.crawler.index.drawn import Parts
+from recrawl.crawler.index.host_lines import HostLines
 from recrawl.crawler.index.note_file import NoteFile
 
 

@@ -81,7 +81,7 @@ class SoftErrors:
 
     def __init__(self) -> None:
         self._says: dict[str, set[int]] = {}  # of hosts, what they say of made-up addresses
-        self._alike: dict[tuple[str, int], list[str]] = {}  # the first pages that say the same
+        self._alike: dict[int, tuple[str, ...]] = {}  # the first pages of a host that say the same
         self._read_again: set[str] = set()
         self._asked_s: dict[str, float] = {}
 
@@ -106,10 +106,11 @@ class SoftErrors:
             self._alike.clear()
             self._asked_s.clear()
             self._read_again.clear()
-        alike = self._alike.setdefault((host, mark), [])
+        said = hash((host, mark))
+        alike = self._alike.get(said, ())
         known = {one.partition("?")[0] for one in alike}  # a query sorts, or chooses: no suspicion
         if url.partition("?")[0] not in known and len(alike) < _ALIKE:
-            alike.append(url)
+            alike = self._alike[said] = (*alike, url)
         is_called = _CALLED.search(title if len(text) > _SHORT else f"{title}\n{text}")
         if len(alike) < _ALIKE and not is_called:
             return Suspicion()

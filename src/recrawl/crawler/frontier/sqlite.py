@@ -81,7 +81,7 @@ from recrawl.version import VERSION
 
 __all__ = ["SqliteFrontier"]
 
-_ROWS = 10_000  # that are held as objects at once
+_ROWS = 1_000  # that are held as objects at once
 _KNOWN = "known"
 _DUE, _TIER = 2, 17  # columns of the query `due`
 _DIFFERENCES = 1_000  # that are kept
@@ -757,12 +757,10 @@ class SqliteFrontier(Frontier):
             cursor = self._db.execute(self._q["planned"])
             # As objects rows take ten times the memory.
             parts = [
-                np.array(rows, np.float64) for rows in iter(lambda: cursor.fetchmany(_ROWS), [])
+                np.array(rows, np.float64).T for rows in iter(lambda: cursor.fetchmany(_ROWS), [])
             ]
-        table = np.concatenate([np.zeros((0, 10)), *parts])
-        return PlannedPages(
-            table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
-        )
+        table = np.concatenate([np.zeros((10, 0)), *parts], axis=1)
+        return PlannedPages(table[0].astype(np.int64), table[1].astype(np.int64), *table[2:])
 
     @override
     def copies(self, most: int) -> list[int]:

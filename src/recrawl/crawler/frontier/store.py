@@ -341,7 +341,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
         return
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA cache_size = -8192")
+    connection.execute("PRAGMA cache_size = -4096")
     if 0 < version < len(scripts):
         copy_database(path, path.with_name(f"{_COPY}{version + 1}.sqlite3"))
     for number, script in enumerate(scripts[version:], start=version + 1):

@@ -13,15 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-import msgspec
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
 from recrawl.crawler.index.drawn import as_it_is
+from recrawl.crawler.index.host_lines import HASH, Hashes, HostLines
 from recrawl.crawler.index.notes import HostNotes, Shelf
 
-__all__ = ["Boilerplate", "HostLines", "without_lines"]
+__all__ = ["Boilerplate", "without_lines"]
 
 _FEWEST: Final = 8  # pages of a host, before which nothing is known of it
 _EARLY: Final = 16  # pages that are looked at again when it is
@@ -42,88 +41,6 @@ _MARK: Final = "\f"  # before a line that begins a title, where such are counted
 _LINE: Final = "---"  # that parts what stands above it from what follows
 _ITEM: Final = re.compile(r"\s*[-*+]\s")
 _WRITTEN_EVERY: Final = 64  # pages of a host
-_HASH, _COUNT = np.dtype("<u8"), np.dtype("<u2")
-
-Hashes = NDArray[np.uint64]
-Integers = NDArray[np.int64]
-
-
-class HostLines(msgspec.Struct, omit_defaults=True):
-    """Counts of one host, in a tenth of the memory that objects would take.
-
-    Parameters
-    ----------
-    pages : that were counted, halved with the counts now and then
-    counted : hashes of those since then, of eight bytes each
-    marks : hashes of lines, likewise, in ascending order
-    counts : pages that have each line, two bytes each
-    early : pages that are looked at again when the host is known
-    lines : counts as another version wrote them
-    """
-
-    pages: int = 0
-    counted: bytes = b""
-    marks: bytes = b""
-    counts: bytes = b""
-    early: list[str] | None = msgspec.field(default_factory=list)
-    lines: dict[int, int] = msgspec.field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.lines:
-            kept = sorted(self.lines.items())
-            self._put(np.array([mark for mark, _ in kept], _HASH), np.array([n for _, n in kept]))
-            self.lines = {}
-
-    def of(self, marks: Hashes) -> Integers:
-        """Return the pages that have each line. O(lines log counted lines)."""
-        held, counts = self._held()
-        if not held.size:
-            return np.zeros(marks.size, np.int64)
-        at = np.minimum(np.searchsorted(held, marks), held.size - 1)
-        return np.where(held[at] == marks, counts[at], 0)
-
-    def add(self, marks: Hashes) -> None:
-        """Count one page more for each line; of those that are told twice once."""
-        marks = np.sort(marks)
-        marks = marks[np.append(True, marks[1:] != marks[:-1])] if marks.size else marks
-        held, counts = self._held()
-        at = np.searchsorted(held, marks)
-        is_known = np.append(held, marks[-1:] + 1)[at] == marks
-        place = at + np.cumsum(~is_known) - ~is_known  # of each line among those and the new ones
-        is_new = np.zeros(held.size + marks.size - np.count_nonzero(is_known), np.bool_)
-        is_new[place[~is_known]] = True
-        all_marks, all_counts = np.empty(is_new.size, _HASH), np.zeros(is_new.size, np.int64)
-        all_marks[~is_new], all_counts[~is_new] = held, counts
-        all_marks[place] = marks
-        all_counts[place] += 1
-        self._put(all_marks, all_counts)
-
-    def halve(self) -> None:
-        """Halve all counts, and forget which pages they are of."""
-        self.counted = b""
-        self.pages //= 2
-        held, counts = self._held()
-        often = counts > 1
-        self._put(held[often], counts[often] // 2)
-
-    def keep(self, most: int) -> None:
-        """Forget the rarest lines, of all that are as rare, until no more than so many are left."""
-        held, counts = self._held()
-        fewest = 0
-        while held.size > most:
-            fewest += 1
-            often = counts > fewest
-            held, counts = held[often], counts[often]
-        if fewest:
-            self._put(held, counts)
-
-    def _held(self) -> tuple[Hashes, Integers]:
-        counts = np.frombuffer(self.counts, _COUNT).astype(np.int64)
-        return np.frombuffer(self.marks, _HASH), counts
-
-    def _put(self, marks: Hashes, counts: Integers) -> None:
-        self.marks = marks.tobytes()
-        self.counts = np.minimum(counts, np.iinfo(_COUNT).max).astype(_COUNT).tobytes()
 
 
 @dataclass(slots=True)
@@ -139,7 +56,7 @@ class Boilerplate:
     shelf: Shelf[HostLines] | None = None
     mark: Callable[[str], bytes] = as_it_is
     notes: HostNotes[HostLines] = field(init=False)
-    _last: tuple[list[str], Hashes] = field(default_factory=lambda: ([], np.zeros(0, _HASH)))
+    _last: tuple[list[str], Hashes] = field(default_factory=lambda: ([], np.zeros(0, HASH)))
 
     def __post_init__(self) -> None:
         self.notes = HostNotes(self.shelf, most=_MOST_HOSTS, every=_WRITTEN_EVERY)
@@ -150,8 +67,8 @@ class Boilerplate:
         The one that its title begins with is counted as such, too.
         """
         host = self._host(url)
-        page = np.array([_hash(url)], _HASH)
-        if (np.frombuffer(host.counted, _HASH) == page).any():
+        page = np.array([_hash(url)], HASH)
+        if (np.frombuffer(host.counted, HASH) == page).any():
             return
         host.counted += page.tobytes()
         host.pages += 1
@@ -160,7 +77,7 @@ class Boilerplate:
         marks = self._hashes(lines)[:_LINES_OF_PAGE]
         opening = _opening(title, lines)
         if opening:
-            marks = np.append(marks, np.array([_hash(_MARK + opening)], _HASH))
+            marks = np.append(marks, np.array([_hash(_MARK + opening)], HASH))
         host.add(marks)
         if len(host.counted) >= _WINDOW * page.itemsize:
             host.halve()
@@ -276,7 +193,7 @@ class Boilerplate:
     def _hashes(self, lines: list[str]) -> Hashes:
         """Return a number for each line; a page is asked about twice in a row."""
         if self._last[0] != lines:
-            self._last = lines, np.array([_hash(line) for line in lines], _HASH)
+            self._last = lines, np.array([_hash(line) for line in lines], HASH)
         return self._last[1]
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from recrawl.crawler.control.differences import difference, edit
-from recrawl.crawler.index.boilerplate import Boilerplate, HostLines
+from recrawl.crawler.index.boilerplate import Boilerplate
 from recrawl.crawler.index.drawn import Drawn, Parts, as_it_is
+from recrawl.crawler.index.host_lines import HostLines
 from recrawl.crawler.index.notes import Shelf
 from recrawl.terms import Document
 

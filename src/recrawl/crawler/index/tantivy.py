@@ -17,10 +17,11 @@ from typing_extensions import override
 
 from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.index.anchors import Anchors
-from recrawl.crawler.index.boilerplate import HostLines, without_lines
+from recrawl.crawler.index.boilerplate import without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.drawn import Parts, as_it_is
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
+from recrawl.crawler.index.host_lines import HostLines
 from recrawl.crawler.index.languages import AUTO, Languages
 from recrawl.crawler.index.more import packed, unpacked
 from recrawl.crawler.index.note_file import NoteFile

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from math import inf, nan
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from recrawl.terms import COUNTED, PageState, PageWorth
 
 __all__ = ["ImportanceKeeper"]
 
-_BATCH: Final = 20_000  # pages that are read or written at once: the crawl waits no longer
+_BATCH: Final = 5_000  # pages that are read or written at once: the crawl waits no longer
 _MORE_PAGES: Final = 1.1  # before it is worth computing anew
 _DAY_S: Final = 86_400.0
 _SPENT: Final = 50.0  # times as long as computing took, it is left alone
@@ -39,49 +39,33 @@ class _Known:
 
     def __init__(self) -> None:
         self.urls: list[str] = []
-        self._pieces: list[
-            tuple[list[int], list[bool], list[bool], list[bool], list[float], list[float]]
-        ] = []
+        self._pieces: list[tuple[NDArray[Any], ...]] = []
         self._hosts: dict[str, int] = {}
         self._folders: dict[str, int] = {}
-        self._places: list[tuple[int, int]] = []
 
     def add(self, rows: list[tuple[int, int, str, PageState, float | None]]) -> None:
         """Add pages, as the frontier tells them."""
         self.urls += [url for _, _, url, _, _ in rows]
-        self._pieces.append(
-            (
-                [page_id for page_id, *_ in rows],
-                [state in _ALIVE for *_, state, _ in rows],
-                [state is PageState.INDEXED for *_, state, _ in rows],
-                [state is PageState.DISCOVERED for *_, state, _ in rows],
-                [nan if before is None else before for *_, before in rows],
-                [
-                    share_before_visit(url) if state is PageState.DISCOVERED else 1.0
-                    for _, _, url, state, _ in rows
-                ],
-            )
-        )
         hosts, folders = self._hosts, self._folders
-        self._places += [
-            (
-                hosts.setdefault(host_of(url), len(hosts)),
-                folders.setdefault(folder_of(url), len(folders)),
-            )
-            for _, _, url, _, _ in rows
-        ]
+        known = np.array([row[0] for row in rows], np.int64)
+        states = [state for *_, state, _ in rows]
+        alive = np.array([state in _ALIVE for state in states], np.bool_)
+        indexed = np.array([state is PageState.INDEXED for state in states], np.bool_)
+        waits = np.array([state is PageState.DISCOVERED for state in states], np.bool_)
+        before = np.array([row[-1] for row in rows], np.float64)  # None: NaN
+        share = np.ones(known.size)
+        share[waits] = [share_before_visit(rows[row][2]) for row in np.flatnonzero(waits)]
+        of_host = [hosts.setdefault(host_of(row[2]), len(hosts)) for row in rows]
+        of_folder = [folders.setdefault(folder_of(row[2]), len(folders)) for row in rows]
+        places = np.array([of_host, of_folder], np.int64)
+        self._pieces.append((known, alive, indexed, waits, before, share, *places))
 
     def close(self) -> None:
         """Put the rows together."""
-        ids, alive, indexed, unvisited, before, share = zip(*self._pieces, strict=True)
-        self.ids = np.concatenate([np.array(one, np.int64) for one in ids])
-        self.alive = np.concatenate([np.array(one, np.bool_) for one in alive])
-        self.indexed = np.concatenate([np.array(one, np.bool_) for one in indexed])
-        self.unvisited = np.concatenate([np.array(one, np.bool_) for one in unvisited])
-        self.before = np.concatenate([np.array(one, np.float64) for one in before])
-        self.share = np.concatenate([np.array(one, np.float64) for one in share])
-        self.hosts, self.folders = np.array(self._places, np.int64).reshape(-1, 2).T
-        self._pieces, self._places = [], []
+        columns = [np.concatenate(pieces) for pieces in zip(*self._pieces, strict=True)]
+        self.ids, self.alive, self.indexed, self.unvisited = columns[:4]
+        self.before, self.share, self.hosts, self.folders = columns[4:]
+        self._pieces = []
 
     def rows_of(self, page_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the row of each page, -1 where it is not known."""

@@ -153,7 +153,7 @@ class Rules:
     replan_s: float = 300.0
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     commit_s: float = 2.0
-    commit_pages: int = 1024
+    commit_pages: int = 512
     commit_characters: int = 32_000_000
     mark_of: Callable[[str], int] = _unmarked
     step_mark: int = 0
