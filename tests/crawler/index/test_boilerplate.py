@@ -402,3 +402,20 @@ def test_a_state_of_some_pages_at_a_time_is_none_of_all() -> None:
 
     assert told == expected
     assert expected[1:] == [24] * 39
+
+
+def test_an_index_that_is_closed_has_kept_what_it_learned(tmp_path: Path) -> None:
+    """However little that is: a crawl may be of ten pages."""
+    index = TantivyIndex(tmp_path)
+    for number in range(9):
+        index.replace(document(number))
+    index.commit()
+    index.close()
+    again = TantivyIndex(tmp_path)
+    again.replace(document(9))
+    again.commit()
+    held = again.copy(url(9))
+
+    assert held is not None
+    assert FOOT[0] not in held.text
+    again.close()
