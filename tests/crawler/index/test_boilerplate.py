@@ -1,5 +1,6 @@
 """What a host repeats on its pages."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -402,6 +403,47 @@ def test_a_state_of_some_pages_at_a_time_is_none_of_all() -> None:
 
     assert told == expected
     assert expected[1:] == [24] * 39
+
+
+def linked(number: int, foot: list[str], links: dict[str, str]) -> Document:
+    told = "\n".join(lines(number, foot))
+    named = tuple((target, text) for text, target in links.items())
+    return Document(url(number), f"Story {number}", told, 6.0, b"t", links=named)
+
+
+def test_a_link_that_comes_to_the_menu_is_told_of_three_pages(index: TantivyIndex) -> None:
+    """Wherever it stands there; a word that is no link, or one to another place, is told of all."""
+    new = [*FOOT[:2], "Our shop", *FOOT[2:]]
+
+    def told(number: int, foot: list[str], links: dict[str, str]) -> bool:
+        document = linked(number, foot, links)
+        is_same = index.same(document)
+        if not is_same:
+            index.replace(document)
+        index.commit()
+        return not is_same
+
+    assert [told(n, new, {"Our shop": f"{HOST}/shop"}) for n in range(8)] == [True] * 3 + [
+        False
+    ] * 5
+    held = index.copy(url(5))
+    assert held is not None
+    assert "Our shop" not in held.text
+    first = ["Blog", *new]
+    assert [told(n, first, {"Blog": f"{HOST}/b"}) for n in range(5)] == [True] * 3 + [False] * 2
+    assert all(told(n, ["Sold out", *new], {}) for n in range(10, 20))
+    assert all(told(n, ["Ask us", *new], {"Ask us": f"{HOST}/ask/{n}"}) for n in range(20, 30))
+
+
+def test_a_link_within_what_a_page_says_is_no_entry(index: TantivyIndex) -> None:
+    """However many pages get it."""
+    told = []
+    for number in range(12):
+        text = [*lines(number)[:5], "A hint", *lines(number)[5:]]
+        document = replace(linked(number, FOOT, {"A hint": f"{HOST}/h"}), text="\n".join(text))
+        told.append(not index.same(document))
+
+    assert all(told)
 
 
 def test_an_index_that_is_closed_has_kept_what_it_learned(tmp_path: Path) -> None:

@@ -67,3 +67,13 @@ def test_what_another_version_wrote_is_taken_over(tmp_path: Path) -> None:
     assert held is not None
     assert (held.pages, held.early, held.lines) == (8, None, {})
     assert held.of(np.array([5, 6, 7], np.uint64)).tolist() == [1, 0, 8]
+
+
+def test_it_is_read_by_a_path_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever that path is called."""
+    monkeypatch.chdir(tmp_path)
+    here = Path("what?#%20")
+    here.mkdir()
+    NoteFile(here).shelf("one", int).write({"a": 1})
+
+    assert NoteFile(here, read_only=True).shelf("one", int).read("a") == 1

@@ -9,8 +9,9 @@ sentence. What no other page says is found all the same, also where it is left o
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,7 @@ import xxhash
 
 from recrawl.crawler.index.drawn import as_it_is
 from recrawl.crawler.index.host_lines import HASH, Hashes, HostLines
+from recrawl.crawler.index.menus import MenuEntries, beside
 from recrawl.crawler.index.notes import HostNotes, Shelf
 
 __all__ = ["Boilerplate", "without_lines"]
@@ -56,6 +58,7 @@ class Boilerplate:
     shelf: Shelf[HostLines] | None = None
     mark: Callable[[str], bytes] = as_it_is
     notes: HostNotes[HostLines] = field(init=False)
+    _menus: MenuEntries = field(default_factory=MenuEntries)
     _last: tuple[list[str], Hashes] = field(default_factory=lambda: ([], np.zeros(0, HASH)))
 
     def __post_init__(self) -> None:
@@ -115,14 +118,21 @@ class Boilerplate:
         counts = self._host(url).of(self._hashes(lines))
         return "\n".join([lines[row] for row in np.flatnonzero(counts <= 1)])
 
-    def same(self, url: str, held: tuple[str, str], text: str) -> bool:
+    def same(
+        self,
+        url: str,
+        held: tuple[str, str],
+        text: str,
+        links: Iterable[tuple[str, str]] = (),
+    ) -> bool:
         """Tell whether a text says the same as what is held: main content, and what was left out.
 
         Lines that the host repeats may come and go. As many lines that are new may have come as
         repeated ones went: a footer that says something else now is a footer. What is new between
         lines of the page's own, of which a paragraph follows, is none. Nor is what replaces a line
         of the page's own where hardly more than its title is text: of a sheet of facts, between
-        words that many pages have ("Room", "Phone"), all was left out.
+        words that many pages have ("Room", "Phone"), all was left out. A link beside repeated lines
+        that has come to some other pages, too, is an entry of their menu: it is repeated.
         """
         lines = text.split("\n")
         before, after = Counter(f"{held[0]}\n{held[1]}".split("\n")), Counter(lines)
@@ -134,6 +144,8 @@ class Boilerplate:
             gone, come = self._other(gone, come), self._other(come, gone)
         lost = {line for line in gone if line in out or self._repeated(url, [line])}
         new = [line for line in come if not self._repeated(url, [line])]
+        entries = self._entries_among(url, lines, set(new), out, links) if new else set()
+        new = [line for line in new if line not in entries]
         is_same = lost.issuperset(gone) and len(new) <= len(lost)
         if held[1] and len(held[0]) <= _SHORT and "\n" not in held[0]:
             is_same &= not come or all(self._repeated(url, [line]) for line in lost)
@@ -141,6 +153,23 @@ class Boilerplate:
             is_same = not self._is_within(url, lines, set(held[0].split("\n")), set(new))
             self.count(url, new)
         return is_same
+
+    def _entries_among(
+        self,
+        url: str,
+        lines: list[str],
+        new: set[str],
+        out: set[str],
+        links: Iterable[tuple[str, str]],
+    ) -> set[str]:
+        """Return new lines that are entries of the host's menu, and count them as repeated."""
+        repeated = {lines[row] for row in self._repeated(url, lines)} | out
+        entries = self._menus.among(_name(url), url, beside(lines, new, repeated), links)
+        host = self._host(url)
+        if entries:
+            host.raise_to(self._hashes(sorted(entries)), ceil(2 * _SHARE * host.pages))
+            self.notes.put(_name(url), host)
+        return entries
 
     def _other(self, lines: Counter[str], others: Counter[str]) -> Counter[str]:
         """Return the lines that say something else than others: of an age another one may come."""

@@ -66,6 +66,14 @@ class HostLines(msgspec.Struct, omit_defaults=True):
         all_counts[place] += 1
         self._put(all_marks, all_counts)
 
+    def raise_to(self, marks: Hashes, n: int) -> None:
+        """Count so many pages for each of these lines, if there were fewer."""
+        self.add(marks)
+        held, counts = self._held()
+        at = np.searchsorted(held, marks)
+        counts[at] = np.maximum(counts[at], n)
+        self._put(held, counts)
+
     def halve(self) -> None:
         """Halve all counts, and forget which pages they are of."""
         self.counted = b""

@@ -40,7 +40,7 @@ class NoteFile:
         self._read_only = read_only
         if read_only:
             self._db = sqlite3.connect(
-                f"{path.as_uri()}?mode=ro" if path.exists() else ":memory:",
+                f"{path.absolute().as_uri()}?mode=ro" if path.exists() else ":memory:",
                 uri=True,
                 check_same_thread=False,
             )

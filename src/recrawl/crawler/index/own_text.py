@@ -95,7 +95,7 @@ class OwnText:
         if title != document.title:
             return False
         parts = text, left_out
-        is_same = self._boilerplate.same(document.url, parts, document.text)
+        is_same = self._boilerplate.same(document.url, parts, document.text, document.links)
         passing = self._boilerplate.passing(document.url, parts, document.text)
         if not is_same and not self._drawn.same(document, "\n".join(parts), passing):
             return False
