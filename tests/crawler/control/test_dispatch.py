@@ -908,3 +908,15 @@ def test_what_is_kept_of_a_server_counts_where_its_hosts_are_asked_as_one(
     assert (one.ips is not None) == per_address
     assert (one.host(1).ip is not None) == per_address
     assert one.host(1).pass_ready_s(inf) == (NOW_S + 90.0 if per_address else NOW_S)
+
+
+def test_a_host_that_refuses_is_left_alone_once_for_all_that_it_had_been_asked_for() -> None:
+    """Pages wait to be read while others are fetched."""
+    made = dispatcher()
+    known(made, 1)
+    for _ in range(5):
+        made.refused(1, NOW_S, "refuses", is_news=False)
+
+    timing = made.host(1).politeness
+    assert timing.failures == 1
+    assert timing.blocked_until_s == NOW_S + 60.0

@@ -433,3 +433,21 @@ def test_who_follows_another_keeps_the_distance() -> None:
     after.rest_after(before)
 
     assert after.ready_s == 107.0
+
+
+def test_a_host_that_refuses_what_it_answers_is_left_alone_for_ever_longer() -> None:
+    """As one that says so; where it had answered until then, its rest grows instead, once."""
+    timing = host()
+    for second in range(60):
+        asked(timing, NOW_S + 2.0 * second, 200, page_id=second)
+    at_s = NOW_S + 120.0
+    timing.refused(at_s, "refuses", RANDOM, is_news=True)
+    rest_s = timing.delay_s
+    assert (timing.blocked_until_s, timing.blocked_why) == (at_s + 60.0, "refuses")
+    assert rest_s > 1.0
+    for page_id, waited_s in ((100, 120.0), (101, 240.0)):
+        at_s = timing.blocked_until_s
+        asked(timing, at_s, 200, page_id=page_id)
+        timing.refused(at_s, "refuses", RANDOM, is_news=False)
+        assert timing.blocked_until_s == at_s + waited_s
+    assert timing.delay_s == rest_s

@@ -510,6 +510,21 @@ class Dispatcher:
         self._changed(queue)
         return before != queue.blocks
 
+    def refused(self, host_id: int, now_s: float, why: str, *, is_news: bool) -> None:
+        """Learn that a host refuses what it answers, and leave it alone as one that says so.
+
+        Parameters
+        ----------
+        is_news : it had answered until then
+        """
+        queue = self._hosts[host_id]
+        before_s = queue.politeness.delay_s
+        if queue.politeness.blocked_until_s > now_s:  # of pages that were asked for before that
+            return
+        queue.politeness.refused(now_s, why, self._random, is_news=is_news)
+        self._tell_delay(queue, before_s)
+        self._changed(queue)
+
     def unanswered(
         self, host_id: int, now_s: float, why: str, page_id: int | None = None, url: str = ""
     ) -> None:

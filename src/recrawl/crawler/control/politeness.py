@@ -165,6 +165,19 @@ class HostPoliteness:
             self.blocked_why = None
             self._unanswered = False
 
+    def refused(
+        self, now_s: float, why: str, random: np.random.Generator, *, is_news: bool
+    ) -> None:
+        """Learn that an answer says, whatever its status, that the host is asked too often.
+
+        Parameters
+        ----------
+        is_news : it had answered until then
+        """
+        if is_news and self.pace.sent_away(now_s, self._own_s):
+            self.failures = 0
+        self._block(now_s, why, None, random)
+
     def _heed(self, now_s: float, status: int, page_id: int) -> None:
         """Learn which pages fail by themselves, and that the host answers."""
         before = self._failing.get(page_id)

@@ -16,6 +16,7 @@ from typing import Any, Final
 from recrawl.crawler.control.doubts import is_doubted, is_joined
 from recrawl.crawler.control.gists import Gist, gist, is_list
 from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on, unsorted
+from recrawl.crawler.control.refusals import REFUSED
 from recrawl.crawler.control.shared_texts import SharedTexts
 from recrawl.crawler.control.soft_errors import (
     NO_PAGE,
@@ -214,6 +215,21 @@ class Indexer:
             return Suspicion()
         return self._recorder.errors.observe(url, extract.title, extract.text, page.fetched_at_s)
 
+    def _is_refused(self, page: BufferedPage, extract: Extract) -> bool:
+        """Tell whether what its host says now says nothing of a page."""
+        lease = page.lease
+        is_held = lease.state is PageState.INDEXED and lease.signature is not None
+        verdict = self._recorder.refusals.observe(
+            lease.url,
+            extract.title,
+            extract.text,
+            page.fetched_at_s,
+            noindex=extract.noindex,
+            is_other=is_held and lease.signature != extract.signature,
+        )
+        self._recorder.heed(lease, verdict)
+        return verdict.is_doubted
+
     def _asked_for(self, lease: Lease, probe: str) -> list[Discovery]:
         """Return the address that cannot exist; where only such belong, it ends as the page's.
 
@@ -229,7 +245,7 @@ class Indexer:
 
         Where the next visit confirms it, that is what the page says.
         """
-        is_bare = not extract.text and not extract.noindex
+        is_bare = not extract.text
         is_held = lease.state is PageState.INDEXED and lease.signature is not None
         return is_bare and is_held and lease.signature != extract.signature
 
@@ -277,6 +293,9 @@ class Indexer:
             await self._take_in_page(page, extract)
 
     async def _take_in_page(self, page: BufferedPage, extract: Extract) -> None:
+        if self._is_refused(page, extract):  # as if its host had said so
+            self._record(page, Finding(Outcome.SERVER_ERROR, page.response, note=REFUSED))
+            return
         thought = self._suspicion(page, extract)
         if thought.ask is not None:
             self._recorder.add(found=self._asked_for(page.lease, thought.ask))

@@ -18,6 +18,7 @@ from recrawl.crawler.control.intake import (
     DomainIntake,
     HostIntake,
 )
+from recrawl.crawler.control.refusals import REFUSED, Refusals, Verdict
 from recrawl.crawler.control.removals import Removals
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import SoftErrors
@@ -26,7 +27,7 @@ from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.ports import ChanceLearner
 from recrawl.crawler.runtime.outcomes import removes
 from recrawl.crawler.runtime.parts import Rules, World
-from recrawl.terms import Discovery, HostRecord, Outcome, PageState, PageUpdate
+from recrawl.terms import Discovery, HostRecord, Lease, Outcome, PageState, PageUpdate
 
 __all__ = ["Recorder"]
 
@@ -90,6 +91,8 @@ class Recorder:
         self._remove: Callable[[PageUpdate], None] | None = None
         self.yields = AddressYields()
         self.errors = SoftErrors()
+        self.refusals = Refusals()
+        self._to_ask: list[str] = []  # addresses that are to be visited now
         learns = rules.second_looks and isinstance(world.index, ChanceLearner)
         self.second_looks = SecondLooks() if learns else None
         self._removals = Removals()
@@ -226,6 +229,13 @@ class Recorder:
         self._some.set()
         self._full.set()
 
+    def heed(self, lease: Lease, verdict: Verdict) -> None:
+        """Leave a host alone that refuses, and have pages visited that tell more of it."""
+        self._to_ask += verdict.ask
+        if verdict.refuses:
+            now_s = self._world.clock.now_s()
+            self._dispatcher.refused(lease.host_id, now_s, REFUSED, is_news=verdict.is_news)
+
     async def flush(self) -> None:
         """Write everything that has been added."""
         async with self._flushing:
@@ -286,6 +296,9 @@ class Recorder:
         if welcome:
             page_ids = [page_id for page_id, _ in welcome]
             await self._world.on_state(frontier.bring_forward, page_ids, now_s)
+        to_ask, self._to_ask = self._to_ask, []
+        if to_ask:
+            await self._world.on_state(frontier.ask, to_ask, now_s)
         giving, self._giving = self._giving, set()
         for host_id in giving:  # what was denied beside that page may be given as well
             leave = partial(frontier.ask_leave, now_s, host_id=host_id, most=_MOST_ASKED)

@@ -180,6 +180,8 @@ class Visitor:
             self._record(lease, finding, started_s)
             return False
         if outcome is not None:
+            if outcome is Outcome.NOT_MODIFIED:
+                self._recorder.heed(lease, self._recorder.refusals.passed(lease.url, started_s))
             self._record(lease, Finding(outcome, response), started_s)
             return False
         if lease.kind is not Kind.PAGE:
@@ -293,6 +295,7 @@ class Visitor:
         is_same = raw_hash == lease.raw_hash and not self._recorder.errors.is_suspect(lease.url)
         is_same &= not self._rules.is_read_otherwise(lease) and response.refresh is None
         if is_same and lease.state is PageState.INDEXED:
+            self._recorder.heed(lease, self._recorder.refusals.passed(lease.url, started_s))
             self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
             return False
         if lease.state is PageState.INDEXED and is_outdated(lease, response, started_s):

@@ -1,0 +1,134 @@
+"""Hosts that refuse without saying so: with status 200 they answer all addresses alike.
+
+A guard before a server shows a puzzle, or a line and a number, to who has asked too much, and many
+tell robots to index nothing of that: to believe it would empty the index. That pages in a row say
+the same proves nothing, as days without events do, too. So the one before them is asked again:
+where that says the same now, the host refuses, until a page says something else. So it does where
+many said something else before.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from recrawl.crawler.control.letters import folded
+from recrawl.crawler.control.urls import host_of, path_of
+
+__all__ = ["REFUSED", "Refusals", "Verdict"]
+
+REFUSED: Final = "its host says the same of whatever it is asked for: it refuses"
+
+_ROW: Final = 8  # pages in a row that say the same, from which on the one before is asked
+_SURE: Final = 3  # as many, if they are held and said something else before
+_FEW: Final = 5  # texts of a host, before which nothing in it is unusual
+_WAITS_S: Final = 600.0  # for what that one says
+_BELIEVED_S: Final = 3_600.0  # what was proved to be what pages say
+_LONGEST_S: Final = 2 * 86_400.0  # after which it is what the host says
+_LONGEST: Final = 2_000  # characters of what is shown instead of a page
+_MOST_PAGES: Final = 300  # of a row, that are asked for when it is over
+_MOST_HOSTS: Final = 1_000
+_NAMES: Final = re.compile(r"[\W_]+")
+
+
+class Verdict(NamedTuple):
+    """Answer, as far as it tells something of its host.
+
+    Parameters
+    ----------
+    is_doubted : it may say nothing of the page
+    refuses : it says nothing of the page, as the host refuses
+    is_news : which it did not with the answer before
+    ask : pages that are to be visited now
+    """
+
+    is_doubted: bool = False
+    refuses: bool = False
+    is_news: bool = False
+    ask: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Host:
+    """The latest answers of a host."""
+
+    said: int = 0
+    row: dict[str, bool] = field(default_factory=dict)  # pages that say so in a row: held before?
+    since_s: float = 0.0
+    refuses: bool = False
+    witness: str = ""  # the page before them
+    asked_s: float = float("-inf")  # when it was asked again
+    others: set[int] = field(default_factory=set)  # some texts of before
+    believed: int = 0
+    believed_s: float = float("-inf")
+
+
+class Refusals:
+    """Learns which hosts refuse without saying so. In memory; bounded; O(text) a page."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, _Host] = {}
+
+    def observe(
+        self, url: str, title: str, text: str, now_s: float, *, noindex: bool, is_other: bool
+    ) -> Verdict:
+        """Judge an answer with content.
+
+        Parameters
+        ----------
+        url, title, text, noindex : of the page
+        now_s : instant of the visit
+        is_other : the page is held, and said something else before
+        """
+        host, said = self._host(url), _said(url, title, text, noindex=noindex)
+        if said != host.said or not host.row:
+            return self._begin(host, url, said, now_s, is_other=is_other)
+        host.row[url] = is_other
+        if len(host.row) > _MOST_PAGES:
+            del host.row[next(iter(host.row))]
+        is_believed = said == host.believed and 0.0 <= now_s - host.believed_s < _BELIEVED_S
+        if len(host.others) < _FEW or is_believed or not 0.0 <= now_s - host.since_s < _LONGEST_S:
+            return Verdict()
+        n = len(host.row)
+        is_sure = n >= _SURE and host.witness in host.row
+        is_news = not host.refuses and (is_sure or sum(host.row.values()) >= _ROW)
+        host.refuses |= is_news
+        if host.refuses or 0.0 <= now_s - host.asked_s < _WAITS_S:
+            return Verdict(True, host.refuses, is_news)
+        if n < (_SURE if is_other else _ROW):
+            return Verdict()
+        host.asked_s = now_s
+        return Verdict(is_doubted=True, ask=(host.witness,))
+
+    def passed(self, url: str, now_s: float) -> Verdict:
+        """Judge an answer by which a page that is held says what it said."""
+        return self._begin(self._host(url), url, hash(url), now_s, is_other=False)
+
+    def _host(self, url: str) -> _Host:
+        name = host_of(url)
+        held = self._hosts.pop(name, None)
+        host = self._hosts[name] = _Host() if held is None else held
+        if len(self._hosts) > _MOST_HOSTS:
+            del self._hosts[next(iter(self._hosts))]
+        return host
+
+    def _begin(self, host: _Host, url: str, said: int, now_s: float, *, is_other: bool) -> Verdict:
+        """Begin a row. What was refused is asked for again, and what was not is believed."""
+        before, refused = tuple(host.row), host.refuses
+        if url == host.witness and not refused:
+            host.believed, host.believed_s = host.said, now_s
+        if before and not refused:
+            host.witness = before[-1]
+            if len(host.others) < _FEW:
+                host.others.add(host.said)
+        host.said, host.row, host.since_s, host.refuses = said, {url: is_other}, now_s, False
+        host.asked_s = float("-inf")
+        return Verdict(ask=before if refused else ())
+
+
+def _said(url: str, title: str, text: str, *, noindex: bool) -> int:
+    """Return what texts have in common but for numbers, and for what their addresses name."""
+    if len(text) > _LONGEST:
+        return hash((url, text))
+    named = set(_NAMES.split(path_of(url).casefold()))
+    words = (word for word in folded(f"{title} {text}").split() if word not in named)
+    return hash((noindex, tuple(word for word in words if not any(map(str.isdigit, word)))))

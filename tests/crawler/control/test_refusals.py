@@ -1,0 +1,125 @@
+"""Hosts that answer whatever they are asked for alike, with status 200."""
+
+from recrawl.crawler.control import refusals
+from recrawl.crawler.control.refusals import Refusals, Verdict
+
+HOUR_S = 3_600.0
+NOTHING, DOUBTED = Verdict(), Verdict(is_doubted=True)
+BEGUN = Verdict(is_doubted=True, refuses=True, is_news=True)
+REFUSED = Verdict(is_doubted=True, refuses=True)
+
+
+def url(number: int) -> str:
+    return f"https://a.test/of/{number}"
+
+
+class Host:
+    """What is said by pages; it refuses from some instant to another."""
+
+    def __init__(self) -> None:
+        self.refusals, self.at_s = Refusals(), 0.0
+
+    def says(self, page: int, text: str | None = None, *, is_other: bool = False) -> Verdict:
+        self.at_s += 1.0
+        said = f"What is said on page {chr(97 + page % 26)}{page}" if text is None else text
+        words = said.replace("#", f"4{page}-x9")
+        title = "" if text is not None else f"{page % 7 * 'a'}{page % 11 * 'b'}"
+        return self.refusals.observe(
+            url(page), title, words, self.at_s, noindex=text is not None, is_other=is_other
+        )
+
+    def passed(self, page: int) -> Verdict:
+        self.at_s += 1.0
+        return self.refusals.passed(url(page), self.at_s)
+
+
+def begun() -> Host:
+    """Return a host of which ten pages were read."""
+    host = Host()
+    assert [host.says(page) for page in range(10)] == [NOTHING] * 10
+    return host
+
+
+PUZZLE = "Are you human? Incident ID: #"
+
+
+def test_the_page_before_a_row_tells_that_the_host_refuses() -> None:
+    """Then nothing counts until one says something else; what was refused is asked for again."""
+    host = begun()
+    row = [host.says(page, PUZZLE) for page in range(20, 29)]
+
+    assert row == [NOTHING] * 7 + [Verdict(is_doubted=True, ask=(url(9),)), DOUBTED]
+    assert host.says(9, PUZZLE, is_other=True) == BEGUN
+    assert host.says(40, PUZZLE) == REFUSED
+    assert host.says(41) == Verdict(ask=(*map(url, range(20, 29)), url(9), url(40)))
+    assert host.says(42) == NOTHING
+
+
+def test_pages_that_are_held_tell_sooner() -> None:
+    """Of three that say something else than before, and the same, not all were edited."""
+    host = begun()
+
+    assert [host.says(page, PUZZLE, is_other=True) for page in (3, 4)] == [NOTHING] * 2
+    assert host.says(5, PUZZLE, is_other=True) == Verdict(is_doubted=True, ask=(url(9),))
+    assert host.says(9, PUZZLE, is_other=True) == BEGUN
+
+
+def test_many_that_are_held_tell_by_themselves() -> None:
+    """Where nobody can ask for the one before."""
+    host = begun()
+    row = [host.says(page, PUZZLE, is_other=True) for page in range(8)]
+
+    assert row == [NOTHING] * 2 + [Verdict(is_doubted=True, ask=(url(9),))] + [DOUBTED] * 4 + [
+        BEGUN
+    ]
+
+
+def test_pages_that_say_the_same_are_believed_where_others_do_not() -> None:
+    """Days without events; also where the page before them is as it was."""
+    for answer in (Host.says, Host.passed):
+        host = begun()
+        row = [host.says(page, "No events on #") for page in range(20, 30)]
+        assert row[7].ask == (url(9),)
+        assert answer(host, 9) == NOTHING
+        assert [host.says(page, "No events on #") for page in range(30, 60)] == [NOTHING] * 30
+        host.at_s += 2.0 * HOUR_S
+        assert host.says(60, "No events on #").ask != ()
+
+
+def test_the_page_before_is_asked_again_where_its_answer_is_lost() -> None:
+    host = begun()
+    for page in range(20, 30):
+        host.says(page, PUZZLE)
+    host.at_s += 700.0
+
+    assert host.says(30, PUZZLE).ask == (url(9),)
+
+
+def test_what_a_host_says_for_days_is_what_it_says() -> None:
+    host = begun()
+    for page in (3, 4, 5, 9):
+        host.says(page, PUZZLE, is_other=True)
+    assert host.says(6, PUZZLE, is_other=True) == REFUSED
+    host.at_s += 49.0 * HOUR_S
+
+    assert host.says(7, PUZZLE, is_other=True) == NOTHING
+
+
+def test_hosts_of_which_little_is_known_and_texts_of_some_length_prove_nothing() -> None:
+    host = Host()
+    host.says(1)
+    assert [host.says(page, PUZZLE) for page in range(20, 60)] == [NOTHING] * 40
+    host = begun()
+    told = "It is told at length that nothing is here. " * 50
+    assert [host.says(page, told) for page in range(20, 60)] == [NOTHING] * 40
+
+
+def test_rows_and_hosts_are_bounded() -> None:
+    host = begun()
+    for page in range(20, 20 + 2 * refusals._MOST_PAGES):
+        host.says(page, PUZZLE)
+    host.says(9, PUZZLE, is_other=True)
+    assert len(host.says(2).ask) == refusals._MOST_PAGES
+    for number in range(refusals._MOST_HOSTS + 5):
+        host.refusals.passed(f"https://{number}.test/", 0.0)
+    assert len(host.refusals._hosts) == refusals._MOST_HOSTS

@@ -1,0 +1,55 @@
+"""A guard before a host answers with a puzzle, status 200, for some hours."""
+
+from recrawl.terms import FetchResponse, PageState
+from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.scripted import Request
+from recrawl.testing.worlds import EPOCH_S
+
+A, HOUR_S, N = "http://a.test", 3_600.0, 60
+URLS = [f"{A}/{number or ''}" for number in range(N)]
+SINCE_S, UNTIL_S = EPOCH_S + 30.0 * HOUR_S, EPOCH_S + 34.0 * HOUR_S
+WORDS = "amber birch cedar delta ember fjord garden harbour island journal kitchen ladder".split()
+
+
+def page(request: Request) -> FetchResponse:
+    number = int(request.url.rpartition("/")[2] or 0)
+    if SINCE_S <= request.at_s < UNTIL_S:
+        html = f"<meta name=robots content=noindex><p>Are you human? Incident {request.at_s}</p>"
+        return FetchResponse(request.url, 200, html.encode(), "text/html")
+    links = "".join(f'<a href="/{n}">{n}</a> ' for n in range(1, N))
+    told = f"{WORDS[number % 12]} {WORDS[number // 12]} {WORDS[number % 7]}" * 20
+    html = f"<title>Page {number}</title><main><p>{told}</p></main><nav>{links}</nav>"
+    return FetchResponse(request.url, 200, html.encode(), "text/html")
+
+
+async def crawl() -> VirtualCrawl:
+    setup = Setup(
+        (f"{A}/",), budget_per_s=N / HOUR_S, rules={"replan_s": HOUR_S, "asked_every_s": 10.0}
+    )
+    virtual = virtual_crawl(setup)
+    for url in URLS:
+        virtual.web.reply(url, page)
+    await virtual.run_for(48.0 * HOUR_S)
+    return virtual
+
+
+def test_no_page_is_lost_and_the_host_is_left_alone() -> None:
+    """But for those that were asked for before it is known, and they are back at once."""
+    virtual = run_virtually(crawl())
+    asked = [one for url in URLS for one in virtual.web.asked(url)]
+    meanwhile = [one for one in asked if SINCE_S <= one.at_s < UNTIL_S]
+    states = {virtual.frontier.details(url).state for url in URLS}  # type: ignore[union-attr]
+    out = [
+        visit
+        for url in URLS
+        for visit in virtual.frontier.details(url, recent=200).recent  # type: ignore[union-attr]
+        if visit.note == "noindex"
+    ]
+
+    assert states == {PageState.INDEXED}
+    assert virtual.index.n_documents() == N
+    assert len(out) <= 2
+    assert len(meanwhile) <= 30
+    for url in URLS:
+        last = max(one.at_s for one in virtual.web.asked(url))
+        assert last > UNTIL_S + 6.0 * HOUR_S
