@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recrawl.cli.figures import empty_figure, save_figure
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.errors import InputError
 from recrawl.reproductions import NAMES, ON_DATA, Reproduction, Row, reproduce
@@ -17,7 +18,7 @@ def main(
     *,
     data: Path | None = None,
     plot: Path | None = None,
-    json: bool = False,
+    json: JsonForTables = False,
 ) -> None:
     """Print a published table or figure beside what we compute.
 
@@ -29,8 +30,6 @@ def main(
         Table that the result is computed on, for those that need one.
     plot
         Draw the figures into this .png, .svg or .pdf file.
-    json
-        Print one JSON object instead of tables.
     """
     if name is None:
         _list(as_json=json)

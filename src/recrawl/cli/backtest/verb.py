@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import Parameter
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -24,6 +23,7 @@ from recrawl.api.backtesting import backtest_of, compare_policies
 from recrawl.cli.backtest.report import backtest_json, print_backtest
 from recrawl.cli.cluster import open_cluster
 from recrawl.cli.figures import check_picture
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
 from recrawl.cli.sizes import check_memory, check_seed, check_whole
 from recrawl.errors import InputError
@@ -64,7 +64,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     engine: Literal["local", "dask"] = "local",
     scheduler: str | None = None,
     plot: Path | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: JsonForTables = False,
 ) -> None:
     """Replay a recorded history of changes and compare policies at the same budget.
 
@@ -115,8 +115,6 @@ def main(  # noqa: PLR0913 - the options of the verb
         Address of a Dask scheduler, as tcp://host:8786.  [default: a cluster on this machine]
     plot
         Draw freshness over time and against the budget: .svg, .png or .pdf.
-    json
-        Print one JSON object instead of tables.
     """
     check_picture(plot)
     chosen = _chosen(policies)

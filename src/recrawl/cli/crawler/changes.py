@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import state_place
+from recrawl.cli.crawler.place import HERE, CrawlNamed
 from recrawl.cli.output import note, printable, write
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.ports import PageIndex, StatePlace
@@ -37,17 +37,16 @@ _COLUMNS: Final = (
 
 def changes(  # noqa: PLR0913 - its parameters are its options
     *,
-    config: Path | None = None,
-    state: str | None = None,
+    crawl: CrawlNamed = HERE,
     since: str = "0",
-    follow: Annotated[bool, Parameter(negative="")] = False,
+    follow: bool = False,
     format_: Annotated[Literal["ndjson", "csv", "parquet"], Parameter(name="--format")] = "ndjson",
     out: Path | None = None,
     content: Literal["none", "text", "markdown", "html"] = "none",
     chunks: int | None = None,
-    diff: Annotated[bool, Parameter(negative="")] = False,
-    path: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    kind: Annotated[tuple[Kinds, ...], Parameter(negative="")] = (),
+    diff: bool = False,
+    path: tuple[str, ...] = (),
+    kind: tuple[Kinds, ...] = (),
     limit: int | None = None,
 ) -> int:
     """Tell which pages are new, changed, moved or gone, in the order in which that was found.
@@ -57,10 +56,6 @@ def changes(  # noqa: PLR0913 - its parameters are its options
 
     Parameters
     ----------
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
     since
         Only what comes after this number; or since an instant, such as 2026-11-22T10:00Z.
     follow
@@ -103,7 +98,7 @@ def changes(  # noqa: PLR0913 - its parameters are its options
         )
     if any(not pattern for pattern in path):
         raise InputError("--path: a path pattern is empty; write one such as /docs/*")
-    directory = state_place(config, state)
+    directory = crawl.place()
     patterns = Weights([(pattern, 1.0) for pattern in path], otherwise=0.0)
     wanted = Wanted(
         content=content,

@@ -5,11 +5,9 @@ import signal
 import threading
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
+from recrawl.cli.options import Json, JsonAtEnd, Quiet, UntilEof
 from recrawl.cli.output import note, print_json, say
 from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.reports.deliveries import deliveries_report
@@ -30,10 +28,10 @@ _END_S = 5.0
 def deliver(
     *,
     config: Path = DEFAULT_CONFIG,
-    once: Annotated[bool, Parameter(negative="")] = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
-    until_eof: Annotated[bool, Parameter(show=False, negative="")] = False,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    once: bool = False,
+    quiet: Quiet = False,
+    until_eof: UntilEof = False,
+    json_: JsonAtEnd = False,
 ) -> int:
     """Bring changes to every sink of the configuration, until stopped.
 
@@ -49,10 +47,6 @@ def deliver(
         End when every sink has been told everything, or does not take it.
     quiet
         Say nothing of sinks that do not take their changes; `recrawl status` does.
-    until_eof
-        End when standard input ends: with the crawl that started this.
-    json_
-        Print one JSON object at the end and nothing else.
     """
     settings = load_settings(config)
     if not settings.deliver:
@@ -101,8 +95,8 @@ def sync(
     sink: str,
     *,
     config: Path = DEFAULT_CONFIG,
-    verify: Annotated[bool, Parameter(negative="")] = False,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    verify: bool = False,
+    json_: Json = False,
 ) -> int:
     """Bring one sink up to date now; with --verify, compare all that it holds with the index.
 
@@ -115,8 +109,6 @@ def sync(
     verify
         Read what the sink holds, page by page, and mend what differs: databases, search engines and
         files, which get what they lack at their end.
-    json_
-        Print one JSON object and nothing else.
     """
     settings = load_settings(config)
     chosen = tuple(one for one in settings.deliver if sink in (one.name, one.to))

@@ -13,6 +13,7 @@ from recrawl.cli.crawler.drawn import draw_courses
 from recrawl.cli.crawler.recorded import Replay, replay, stray
 from recrawl.cli.crawler.stage import OWN, Played, play, play_virtually
 from recrawl.cli.figures import check_picture
+from recrawl.cli.options import Json
 from recrawl.cli.output import called_as, console, print_json, print_table
 from recrawl.cli.sizes import check_seed
 from recrawl.crawler.settings import Settings
@@ -103,7 +104,7 @@ def demo(
     seed: int = 1,
     state: Path | None = None,
     plot: Path | None = None,
-    json_: Annotated[bool, Parameter(name="--json")] = False,
+    json_: Json = False,
     recorded: Annotated[Replay | None, Parameter(name="*")] = None,
 ) -> int:
     """Crawl a small changing web on this machine for a minute, and see what freshness it buys.
@@ -129,8 +130,6 @@ def demo(
         Directory for the index and the state, emptied first.  [default: ./recrawl-demo]
     plot
         Draw how fresh the index was over time, by each policy (png, svg, pdf).
-    json_
-        Print one JSON object and nothing else.
     recorded
         A history to be served instead.
     """

@@ -2,12 +2,10 @@
 
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from cyclopts import Parameter
-
-from recrawl.cli.crawler.place import settings_at_hand, state_place
+from recrawl.cli.crawler.place import HERE, CrawlNamed
+from recrawl.cli.options import Json
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.reports.page import explain_page
@@ -25,9 +23,8 @@ _PLANNED: Final = frozenset({PageState.DISCOVERED, PageState.INDEXED, PageState.
 def explain(
     url: str,
     *,
-    config: Path | None = None,
-    state: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    crawl: CrawlNamed = HERE,
+    json_: Json = False,
 ) -> int:
     """Tell why a page is visited when it is: its rate, weight, price, host and last visits.
 
@@ -35,18 +32,12 @@ def explain(
     ----------
     url
         Address of the page.
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
-    json_
-        Print one JSON object and nothing else.
     """
     page_url = normalise(url)
     if page_url is None:
         raise InputError(f"{url!r} is no http or https address")
-    directory = state_place(config, state)
-    settings = settings_at_hand(config, state)
+    directory = crawl.place()
+    settings = crawl.settings()
     with closing(open_frontier(directory, read_only=True)) as frontier:
         report, details = explain_page(frontier, page_url, settings)
     if json_:

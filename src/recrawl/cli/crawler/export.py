@@ -6,11 +6,10 @@ import json
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from cyclopts import Parameter
-
-from recrawl.cli.crawler.place import state_place
+from recrawl.cli.crawler.place import HERE, CrawlNamed
+from recrawl.cli.options import JsonOfWritten
 from recrawl.cli.output import print_json, say
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.markdown import as_markdown
@@ -29,10 +28,9 @@ def export(
     what: Literal["pages", "visits"],
     *,
     out: Path,
-    config: Path | None = None,
-    state: str | None = None,
-    text: Annotated[bool, Parameter(negative="")] = False,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    crawl: CrawlNamed = HERE,
+    text: bool = False,
+    json_: JsonOfWritten = False,
 ) -> int:
     """Write pages or visits to a Parquet, CSV or JSON Lines file, by its ending.
 
@@ -46,16 +44,10 @@ def export(
         pages: what is known of each; visits: every visit there was.
     out
         File to write: .parquet, .csv or .jsonl.
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
     text
         With pages: their text and the same as Markdown, as the index holds them; empty where it
         holds no copy. There are lists, links and code in Markdown where the configuration keeps
         them (keep = "markdown" under [index]), else headings and paragraphs.
-    json_
-        Print one JSON object about what was written.
     """
     writers: dict[str, Callable[[Path, Batches], int]] = {
         ".parquet": _write_parquet,
@@ -66,7 +58,7 @@ def export(
         raise InputError(f"--out: {out} must end in {', '.join(writers)}")
     if text and what != "pages":
         raise InputError(f"--text: there is text of pages, not of {what}; leave it out")
-    directory = state_place(config, state)
+    directory = crawl.place()
     frontier = open_frontier(directory, read_only=True)
     before = signal.signal(signal.SIGTERM, _interrupted)
     try:

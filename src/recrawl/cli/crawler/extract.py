@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
+from recrawl.cli.options import Json
 from recrawl.cli.output import note, print_json, say, write
 from recrawl.crawler.control.chunks import chunks as chunked
 from recrawl.crawler.control.urls import normalise
@@ -31,11 +32,11 @@ def extract(  # noqa: PLR0913 - its parameters are its options
     config: Path | None = None,
     url: str = "https://localhost/",
     select: str = "",
-    drop: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    drop: tuple[str, ...] = (),
     title: str = "",
     as_: Annotated[Literal["markdown", "text"], Parameter(name="--as")] = "markdown",
     chunks: int | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
 ) -> int:
     """Show what of a page is content, as a crawl would keep it.
 
@@ -60,8 +61,6 @@ def extract(  # noqa: PLR0913 - its parameters are its options
         What is shown of the content: Markdown or text.
     chunks
         Show it in pieces of at most so many characters.
-    json_
-        Print one JSON object and nothing else.
     """
     if chunks is not None and not _LEAST_CHUNK <= chunks <= _MOST_CHUNK:
         raise InputError(f"--chunks: {chunks} must be {_LEAST_CHUNK} to {_MOST_CHUNK} characters")

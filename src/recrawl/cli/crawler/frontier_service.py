@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from recrawl.cli.options import Quiet
 from recrawl.cli.output import note
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.errors import InputError
@@ -27,8 +28,8 @@ def frontier_service(  # noqa: PLR0913 - its parameters are its options
     max_interval: str = "30d",
     initial_interval: str = "1d",
     replan: str = "5min",
-    open_: Annotated[bool, Parameter(name="--open", negative="")] = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    open_: Annotated[bool, Parameter(name="--open")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Answer URLFrontier's interface (gRPC, version 2), and decide when addresses are due.
 

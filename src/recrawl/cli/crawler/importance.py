@@ -9,7 +9,8 @@ from typing import Annotated, Final
 import numpy as np
 from cyclopts import App, Parameter
 
-from recrawl.cli.crawler.place import settings_at_hand, state_place
+from recrawl.cli.crawler.place import HERE, CrawlNamed
+from recrawl.cli.options import Json
 from recrawl.cli.output import note, print_json, say
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.ports import StatePlace
@@ -35,9 +36,8 @@ def from_log(
     log: Annotated[Path, Parameter(allow_leading_hyphen=True)],
     *,
     host: str | None = None,
-    config: Path | None = None,
-    state: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    crawl: CrawlNamed = HERE,
+    json_: Json = False,
 ) -> int:
     """Count the requests of people in the log of a web server, and have pages weigh by them.
 
@@ -52,14 +52,8 @@ def from_log(
     host
         Address of the host that it is of, where its lines do not tell, such as
         https://example.org.  [default: the crawl's, if it has one]
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
-    json_
-        Print one JSON object and nothing else.
     """
-    directory, settings = state_place(config, state), settings_at_hand(config, state)
+    directory, settings = crawl.place(), crawl.settings()
     with open_log(log) as lines:
         hosts = _hosts(directory)
         own = _checked_host(host) if host is not None else None
@@ -103,9 +97,8 @@ def from_table(
     *,
     address: str,
     count: str,
-    config: Path | None = None,
-    state: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    crawl: CrawlNamed = HERE,
+    json_: Json = False,
 ) -> int:
     """Have pages weigh by counts in a table, as Search Console, Matomo and Plausible export them.
 
@@ -119,14 +112,8 @@ def from_table(
         Its column of addresses; a path is meant on the crawl's host, if it has one.
     count
         Its column of counts.
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
-    json_
-        Print one JSON object and nothing else.
     """
-    directory, settings = state_place(config, state), settings_at_hand(config, state)
+    directory, settings = crawl.place(), crawl.settings()
     told = _read_counts(table, address, count)
     hosts = _hosts(directory)
     counts: dict[str, float] = {}

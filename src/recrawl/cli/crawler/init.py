@@ -208,7 +208,7 @@ def init(
     out: Path = Path("recrawl.toml"),
     allow_private: bool = False,
     history: Path | None = None,
-    force: Annotated[bool, Parameter(negative="")] = False,
+    force: bool = False,
 ) -> int:
     """Write a commented configuration for a site.
 

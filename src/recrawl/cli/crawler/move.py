@@ -1,10 +1,8 @@
 """`recrawl move`: take a state from a folder to a database that machines share, or back."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from recrawl.cli.options import JsonOfWritten
 from recrawl.cli.output import print_json, say
 from recrawl.crawler.settings import place_of
 from recrawl.crawler.wiring.databases import check_state
@@ -18,7 +16,7 @@ def move(
     target: str,
     *,
     shards: int = 256,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOfWritten = False,
 ) -> int:
     """Copy a whole state, with its index: from a folder into an empty database, or back.
 
@@ -33,8 +31,6 @@ def move(
         The other of the two; it holds nothing yet.
     shards
         Number of shards of a new database, as cluster.shards will say.
-    json_
-        Print one JSON object about what was written.
     """
     if not 1 <= shards <= 32_768:
         raise InputError(f"--shards: {shards} must be at least 1 and at most 32768")

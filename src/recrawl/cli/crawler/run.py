@@ -19,6 +19,7 @@ from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.crawler.telling import greet, tell_blocked, tell_moved, tell_nothing
 from recrawl.cli.crawler.together import await_database, joined, run_together
+from recrawl.cli.options import JsonAtEnd, Quiet
 from recrawl.cli.output import note, print_json
 from recrawl.cli.streams import open_log
 from recrawl.crawler.runtime.crawl import Crawl
@@ -45,19 +46,19 @@ def run(  # noqa: PLR0913 - its parameters are its options
     config: Path = DEFAULT_CONFIG,
     *,
     for_: Annotated[str | None, Parameter(name="--for")] = None,
-    once: Annotated[bool, Parameter(negative="")] = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    once: bool = False,
+    quiet: Quiet = False,
     log: Path | None = None,
     log_format: Literal["json", "text"] = "json",
     log_level: Literal["debug", "info", "warning"] = "debug",
-    config_reload: Annotated[bool, Parameter(negative="")] = False,
-    serve: Annotated[bool, Parameter(negative="")] = False,
+    config_reload: bool = False,
+    serve: bool = False,
     port: int = PORT,
     budget: str | None = None,
     delay: str | None = None,
     starvation_weight: float | None = None,
     metrics: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonAtEnd = False,
 ) -> int:
     """Crawl a site until stopped, and keep its index fresh within the budget.
 
@@ -95,8 +96,6 @@ def run(  # noqa: PLR0913 - its parameters are its options
     metrics
         Answer Prometheus on this [HOST:]PORT; without a host on 127.0.0.1, which only this machine
         reaches. There is no password.
-    json_
-        Print one JSON object at the end and nothing else.
     """
 
     def load() -> Settings:

@@ -4,12 +4,12 @@ import difflib
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import state_place
+from recrawl.cli.crawler.place import HERE, CrawlNamed
+from recrawl.cli.options import Json
 from recrawl.cli.output import console, print_json, printable
 from recrawl.cli.sizes import check_whole
 from recrawl.crawler.wiring.indexes import open_index
@@ -23,11 +23,10 @@ _OPTIONS: Final = ("--config", "--state", "--limit", "--offset", "--json")
 
 def search(
     *words: Annotated[str, Parameter(allow_leading_hyphen=True)],
-    config: Path | None = None,
-    state: str | None = None,
+    crawl: CrawlNamed = HERE,
     limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 10,
     offset: int = 0,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
 ) -> int:
     """Search the index: the best pages, with a highlighted snippet and the age of the copy.
 
@@ -41,16 +40,10 @@ def search(
     ----------
     words
         What to look for.
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
     limit
         Hits to show.
     offset
         Hits to skip.
-    json_
-        Print one JSON object and nothing else.
     """
     _check_options(words)
     query = " ".join(words).strip()
@@ -58,7 +51,7 @@ def search(
         raise InputError("search for what? Give at least one word")
     check_whole("--limit", limit, 1000)
     check_whole("--offset", offset, 1_000_000, least=0)
-    index = open_index(state_place(config, state), read_only=True)
+    index = open_index(crawl.place(), read_only=True)
     total, hits = index.search(query, limit=limit, offset=offset)
     notes = index.misread(query)
     if json_:

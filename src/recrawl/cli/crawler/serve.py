@@ -4,12 +4,10 @@ import asyncio
 import os
 import signal
 from pathlib import Path
-from typing import Annotated
 from urllib.parse import urlsplit
 
-from cyclopts import Parameter
-
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
+from recrawl.cli.crawler.place import HERE, CrawlNamed
+from recrawl.cli.options import Quiet, UntilEof
 from recrawl.cli.output import note
 from recrawl.crawler.settings import load_settings
 from recrawl.errors import InputError
@@ -27,17 +25,16 @@ from recrawl.web.server import serve as serve_pages
 __all__ = ["serve"]
 
 
-def serve(  # noqa: PLR0913 - its parameters are its options
+def serve(
     *,
-    config: Path | None = None,
-    state: str | None = None,
+    crawl: CrawlNamed = HERE,
     port: int = PORT,
     listen: str = "127.0.0.1",
     token_file: Path | None = None,
-    name: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    behind_tls: Annotated[bool, Parameter(negative="")] = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
-    until_eof: Annotated[bool, Parameter(show=False, negative="")] = False,
+    name: tuple[str, ...] = (),
+    behind_tls: bool = False,
+    quiet: Quiet = False,
+    until_eof: UntilEof = False,
 ) -> int:
     """Show search, the live crawl, any page explained, and what-ifs in a browser.
 
@@ -47,10 +44,6 @@ def serve(  # noqa: PLR0913 - its parameters are its options
 
     Parameters
     ----------
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
     port
         Port to listen on; 0 for any that is free.
     listen
@@ -64,8 +57,6 @@ def serve(  # noqa: PLR0913 - its parameters are its options
         Browsers reach this through a server that encrypts: cookies are then sent over TLS only.
     quiet
         Do not print the address.
-    until_eof
-        End when standard input ends: with the crawl that started this.
     """
     if not 0 <= port <= 65_535:
         raise InputError(f"--port: {port} must be between 0 and 65535")
@@ -75,9 +66,8 @@ def serve(  # noqa: PLR0913 - its parameters are its options
             f"--listen: {listen} is open to other machines, which needs a token: name a file with "
             "--token-file, or set RECRAWL_TOKEN"
         )
-    directory = state_place(config, state)
-    path = config or DEFAULT_CONFIG
-    settings = load_settings(path) if state is None else None
+    directory = crawl.place()
+    settings = load_settings(crawl.path) if crawl.state is None else None
     listener = bind(listen, port)
     names = {part.lower() for part in name}
     if settings is not None and settings.callback:  # by which hubs ask
@@ -101,7 +91,7 @@ def serve(  # noqa: PLR0913 - its parameters are its options
             directory,
             access=access,
             settings=settings,
-            config=str(path) if state is None else "CONFIG",
+            config=str(crawl.path) if crawl.state is None else "CONFIG",
             on_start=on_start,
         )
     )

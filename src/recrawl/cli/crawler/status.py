@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from cyclopts import Parameter
-
-from recrawl.cli.crawler.place import settings_at_hand, state_place
+from recrawl.cli.crawler.place import HERE, CrawlNamed
+from recrawl.cli.options import Json
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.reports.deliveries import deliveries_report
@@ -23,29 +21,22 @@ _MOST_FAST: Final = 5
 
 def status(
     *,
-    config: Path | None = None,
-    state: str | None = None,
-    model: Annotated[bool, Parameter(negative="")] = False,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    crawl: CrawlNamed = HERE,
+    model: bool = False,
+    json_: Json = False,
 ) -> int:
     """Tell how the crawl and its index are doing; works beside a running crawl.
 
     Parameters
     ----------
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
     model
         Show what the robots' control predicts beside what was measured under it.
-    json_
-        Print one JSON object and nothing else.
     """
-    directory = state_place(config, state)
+    directory = crawl.place()
     with closing(open_frontier(directory, read_only=True)) as frontier:
         report = status_report(frontier) | {"running": is_running(directory)}
         report["deliver"] = deliveries_report(directory)
-        settings = settings_at_hand(config, state)
+        settings = crawl.settings()
         named = None if settings is None else {sink.name for sink in settings.deliver}
         for row in report["deliver"]:
             row["is_configured"] = None if named is None else row["sink"] in named

@@ -1,11 +1,9 @@
 """`recrawl check`, `backup`, `restore`: is the state of a crawl whole, and copies of it."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, HERE, CrawlNamed
+from recrawl.cli.options import Json, JsonOfWritten
 from recrawl.cli.output import note, print_json, say
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings import load_settings, place_of
@@ -20,10 +18,9 @@ __all__ = ["backup", "check", "restore"]
 
 def check(
     *,
-    config: Path | None = None,
-    state: str | None = None,
-    repair: Annotated[bool, Parameter(negative="")] = False,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    crawl: CrawlNamed = HERE,
+    repair: bool = False,
+    json_: Json = False,
 ) -> int:
     """Look through state and index: every table, every byte, every page in both.
 
@@ -31,17 +28,11 @@ def check(
 
     Parameters
     ----------
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
     repair
         Mend what can be mended and tell what was done; what is damaged is moved aside, and pages
         without a sound copy are fetched again. The crawl must not be running.
-    json_
-        Print one JSON object and nothing else.
     """
-    directory = state_place(config, state)
+    directory = crawl.place()
     done = mend(_folder("--repair", directory)) if repair else []
     faults = look_through(directory)
     if json_:
@@ -63,9 +54,8 @@ def check(
 def backup(
     target: Path,
     *,
-    config: Path | None = None,
-    state: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    crawl: CrawlNamed = HERE,
+    json_: JsonOfWritten = False,
 ) -> int:
     """Copy state and index as they are, while the crawl may go on, and check the copy.
 
@@ -73,14 +63,8 @@ def backup(
     ----------
     target
         Directory to make; it is there in full or not at all.
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
-    json_
-        Print one JSON object about what was written.
     """
-    directory = state_place(config, state)
+    directory = crawl.place()
     n_bytes = back_up(_folder("backup", directory), target)
     if json_:
         print_json({"state": str(directory), "backup": str(target), "bytes": n_bytes})
@@ -94,7 +78,7 @@ def restore(
     *,
     config: Path | None = None,
     state: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOfWritten = False,
 ) -> int:
     """Make a state directory of a backup, which stays as it is, and check it.
 
@@ -106,8 +90,6 @@ def restore(
         Configuration of the crawl; its state must not be there.  [default: recrawl.toml]
     state
         State directory to make, instead of a configuration.
-    json_
-        Print one JSON object about what was written.
     """
     if config is not None and state is not None:
         raise InputError("give either --config or --state, not both")

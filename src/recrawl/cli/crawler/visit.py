@@ -10,7 +10,8 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
+from recrawl.cli.crawler.place import HERE, CrawlNamed
+from recrawl.cli.options import Json
 from recrawl.cli.output import note, parse_duration_s, print_json, print_table
 from recrawl.crawler.control.scope import Scope, why_outside
 from recrawl.crawler.control.urls import normalise
@@ -31,11 +32,10 @@ _LOOK_S: Final = 0.25
 def visit(
     *urls: str,
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
-    wait: Annotated[bool, Parameter(negative="")] = False,
+    wait: bool = False,
     timeout: str = "5m",
-    config: Path | None = None,
-    state: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    crawl: CrawlNamed = HERE,
+    json_: Json = False,
 ) -> int:
     """Have pages visited now: before all others, within politeness and budget.
 
@@ -53,16 +53,10 @@ def visit(
         Exit code 1 if some could not be.
     timeout
         With --wait: wait no longer than this.
-    config
-        Configuration of the crawl.  [default: recrawl.toml]
-    state
-        State directory of the crawl, instead of a configuration.
-    json_
-        Print one JSON object and nothing else.
     """
     timeout_s = parse_duration_s(timeout, name="--timeout")
-    directory = state_place(config, state)
-    scope = None if state is not None else _scope(config or DEFAULT_CONFIG)
+    directory = crawl.place()
+    scope = None if crawl.state is not None else _scope(crawl.path)
     asked = list(dict.fromkeys(_checked(_given(urls, from_), scope)))
     if not asked:
         raise InputError("visit what? Give at least one address, or --from FILE")

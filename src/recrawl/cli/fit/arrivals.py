@@ -12,6 +12,7 @@ from recrawl.cli.figures import check_picture
 from recrawl.cli.fit.fit_pictures import draw_arrivals
 from recrawl.cli.fit.service_times import print_candidates
 from recrawl.cli.fit.toml_parts import show_arrivals, write_toml
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.output import console, parse_duration_s, print_json, print_table
 from recrawl.cli.robots.arrival_log import read_arrival_log
 from recrawl.errors import InputError, InvalidModel
@@ -48,7 +49,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     robots: str | None = None,
     out: Path | None = None,
     plot: Path | None = None,
-    json: bool = False,
+    json: JsonForTables = False,
 ) -> None:
     """Learn a batch Markovian arrival process from the times at which pages were delivered.
 
@@ -74,8 +75,6 @@ def main(  # noqa: PLR0913 - the options of the verb
         Write the process into this .toml file, to be put into a MODEL.toml.
     plot
         Draw quantiles, correlations and batch sizes into this .png, .svg or .pdf file.
-    json
-        Print one JSON object instead of tables.
     """
     check_picture(plot)
     if not 1 <= order <= 6:

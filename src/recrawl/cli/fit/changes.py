@@ -3,14 +3,13 @@
 import time as clock
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from cyclopts import Parameter
 from numpy.typing import NDArray
 
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.output import UNIT_S, console, print_json, print_table, show_duration
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.learning.beliefs import RateBeliefs
@@ -51,7 +50,7 @@ def main(
     *,
     unit: str = "d",
     out: Path | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: JsonForTables = False,
 ) -> None:
     """Learn how often pages change from visits, each of which tells only changed or not.
 
@@ -69,8 +68,6 @@ def main(
     out
         Write url, change_rate, its 95 % interval (rate_low, rate_high), error_factor and the
         numbers of visits: .parquet, .csv or .jsonl, as recrawl plan reads it.
-    json
-        Print one JSON object instead of tables.
     """
     check_out(out)
     if unit not in UNIT_S:

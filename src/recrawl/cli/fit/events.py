@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.errors import InputError, InvalidTable
@@ -26,7 +27,7 @@ def main(
     name: str | None = None,
     tz: str = "UTC",
     out: Path | None = None,
-    json: bool = False,
+    json: JsonForTables = False,
 ) -> None:
     """Learn when in the week a source is updated, no finer than its record allows.
 
@@ -44,8 +45,6 @@ def main(
         Time zone of the source's clock, such as Europe/Paris; summer time is heeded.
     out
         Write the pattern into this .json file, for recrawl probe.
-    json
-        Print one JSON object instead of tables.
     """
     find_zone(tz)
     if out is not None and out.suffix.lower() != ".json":

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from recrawl.cli.figures import check_picture
 from recrawl.cli.fit.fit_pictures import draw_law
 from recrawl.cli.fit.toml_parts import show_law, write_toml
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.cli.robots.arrival_log import read_service_times
 from recrawl.errors import InputError, InvalidModel
@@ -43,7 +44,7 @@ def main(
     obsolescence: bool = False,
     out: Path | None = None,
     plot: Path | None = None,
-    json: bool = False,
+    json: JsonForTables = False,
 ) -> None:
     """Learn a phase-type law of service times (or of obsolescence) from samples or moments.
 
@@ -63,8 +64,6 @@ def main(
         Write the law into this .toml file.
     plot
         Draw quantiles and densities into this .png, .svg or .pdf file.
-    json
-        Print one JSON object instead of tables.
     """
     check_picture(plot)
     if (table is None) == (moments is None):

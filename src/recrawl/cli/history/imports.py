@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from recrawl.cli.options import Json
 from recrawl.cli.output import note, print_json, progress_console, say
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.errors import InputError, InvalidTable
@@ -15,7 +16,10 @@ from recrawl.tables.writing import check_out, write_batches
 
 __all__ = ["add_imports"]
 
-Json = Annotated[bool, Parameter(name="--json", negative="")]
+Visits = Annotated[
+    Path,
+    Parameter(help="Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl."),
+]
 Read = Callable[[Path, Tally], Iterator[Look]]
 _OUT = Path("visits.parquet")
 _BETWEEN = (
@@ -23,7 +27,7 @@ _BETWEEN = (
 )
 
 
-def from_cdx(*indexes: Path, out: Path = _OUT, json_: Json = False) -> None:
+def from_cdx(*indexes: Path, out: Visits = _OUT, json_: Json = False) -> None:
     """Make visits of the index of a web archive: CDX, CDXJ, Common Crawl's.
 
     A capture whose digest differs from that of the capture before is a change.
@@ -32,34 +36,26 @@ def from_cdx(*indexes: Path, out: Path = _OUT, json_: Json = False) -> None:
     ----------
     indexes
         Files of lines, compressed by gzip or not, in any order.
-    out
-        Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl.
-    json_
-        Print one JSON object and nothing else.
     """
     from recrawl.tables.captures.cdx import WANTED, read_cdx
 
     _import(indexes, out, read_cdx, WANTED, _BETWEEN, json_=json_)
 
 
-def from_warc(*archives: Path, out: Path = _OUT, json_: Json = False) -> None:
+def from_warc(*archives: Path, out: Visits = _OUT, json_: Json = False) -> None:
     """Make visits of WARC files: each response or revisit record is one.
 
     Parameters
     ----------
     archives
         WARC files, compressed or not, in any order; needs the extra warc.
-    out
-        Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl.
-    json_
-        Print one JSON object and nothing else.
     """
     from recrawl.tables.captures.warc import WANTED, read_warc
 
     _import(archives, out, read_warc, WANTED, _BETWEEN, json_=json_)
 
 
-def from_sitemaps(*sitemaps: Path, out: Path = _OUT, json_: Json = False) -> None:
+def from_sitemaps(*sitemaps: Path, out: Visits = _OUT, json_: Json = False) -> None:
     """Make visits of sitemaps as they were at several times: the dates in them are changes.
 
     Parameters
@@ -67,10 +63,6 @@ def from_sitemaps(*sitemaps: Path, out: Path = _OUT, json_: Json = False) -> Non
     sitemaps
         XML files, compressed by gzip or not; the date that each was taken is in its name, as in
         sitemap-20260822093000.xml or sitemap-2026-08-22.xml.gz.
-    out
-        Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl.
-    json_
-        Print one JSON object and nothing else.
     """
     from recrawl.tables.captures.sitemaps import WANTED, read_sitemap, snapshot_instant
 
@@ -83,17 +75,13 @@ def from_sitemaps(*sitemaps: Path, out: Path = _OUT, json_: Json = False) -> Non
     _import(sitemaps, out, read_sitemap, WANTED, seen, json_=json_)
 
 
-def from_nutch(*dumps: Path, out: Path = _OUT, json_: Json = False) -> None:
+def from_nutch(*dumps: Path, out: Visits = _OUT, json_: Json = False) -> None:
     """Make visits of dumps of Nutch's CrawlDb, as text; several tell more than one.
 
     Parameters
     ----------
     dumps
         Files that nutch readdb crawldb -dump wrote, with TZ=UTC, compressed by gzip or not.
-    out
-        Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl.
-    json_
-        Print one JSON object and nothing else.
     """
     from recrawl.tables.captures.crawlers import NUTCH_WANTED, read_nutch
 
@@ -106,7 +94,7 @@ _LAST = (
 )
 
 
-def from_stormcrawler(*indexes: Path, out: Path = _OUT, json_: Json = False) -> None:
+def from_stormcrawler(*indexes: Path, out: Visits = _OUT, json_: Json = False) -> None:
     """Make visits of StormCrawler's status index, exported as lines of JSON.
 
     Parameters
@@ -114,27 +102,19 @@ def from_stormcrawler(*indexes: Path, out: Path = _OUT, json_: Json = False) -> 
     indexes
         One document a line, with or without its envelope, compressed by gzip or not; signature,
         signatureChangeDate and lastProcessedDate are to be persisted.
-    out
-        Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl.
-    json_
-        Print one JSON object and nothing else.
     """
     from recrawl.tables.captures.crawlers import STORMCRAWLER_WANTED, read_stormcrawler
 
     _import(indexes, out, read_stormcrawler, STORMCRAWLER_WANTED, _LAST, json_=json_)
 
 
-def from_changedetection(*datastores: Path, out: Path = _OUT, json_: Json = False) -> None:
+def from_changedetection(*datastores: Path, out: Visits = _OUT, json_: Json = False) -> None:
     """Make visits of the datastore of changedetection.io.
 
     Parameters
     ----------
     datastores
         Folders that hold url-watches.json, or a watch.json in each folder.
-    out
-        Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl.
-    json_
-        Print one JSON object and nothing else.
     """
     from recrawl.tables.captures.monitors import WANTED, read_changedetection
 
@@ -146,7 +126,7 @@ def from_changedetection(*datastores: Path, out: Path = _OUT, json_: Json = Fals
 
 
 def from_log(
-    *logs: Path, agent: str, host: str | None = None, out: Path = _OUT, json_: Json = False
+    *logs: Path, agent: str, host: str | None = None, out: Visits = _OUT, json_: Json = False
 ) -> None:
     """Make visits of access logs, of a crawler that asks for what is new only.
 
@@ -160,10 +140,6 @@ def from_log(
         Part of what the crawler calls itself.
     host
         Address of the site where lines do not tell it, such as https://example.org.
-    out
-        Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl.
-    json_
-        Print one JSON object and nothing else.
     """
     from recrawl.tables.captures.server_logs import WANTED, AgentLog
 
@@ -179,17 +155,13 @@ def from_log(
     _import(logs, out, log.read, WANTED, _BETWEEN, check=log.check, json_=json_)
 
 
-def from_visits(*tables: Path, out: Path = _OUT, json_: Json = False) -> None:
+def from_visits(*tables: Path, out: Visits = _OUT, json_: Json = False) -> None:
     """Join tables of visits, as recrawl export visits and scrapy recrawl visits write them.
 
     Parameters
     ----------
     tables
         Files with url, visited_at and changed: Parquet, CSV or JSON Lines.
-    out
-        Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl.
-    json_
-        Print one JSON object and nothing else.
     """
     from recrawl.tables.captures.own_visits import WANTED, read_visits
 

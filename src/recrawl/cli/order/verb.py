@@ -3,13 +3,13 @@
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
-from cyclopts import Parameter
 from numpy.typing import NDArray
 
 from recrawl.cli.figures import check_picture
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.order.access_law import access_law
 from recrawl.cli.order.pictures import draw_order
 from recrawl.cli.order.report import OrderAnswer, order_json, print_order
@@ -69,7 +69,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     *,
     policy: Policy = "auto",
     length: int | None = None,
-    cycle: Annotated[bool, Parameter(negative="")] = False,
+    cycle: bool = False,
     host_gap: str | None = None,
     unit: str = "d",
     seed: int = 0,
@@ -77,9 +77,9 @@ def main(  # noqa: PLR0913 - the options of the verb
     sequence: Path | None = None,
     state: Path | None = None,
     out: Path | None = None,
-    compare: Annotated[bool, Parameter(negative="")] = False,
+    compare: bool = False,
     plot: Path | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonForTables = False,
 ) -> None:
     """Decide which page comes next, so that visits realise their rates as evenly as can be.
 
@@ -121,8 +121,6 @@ def main(  # noqa: PLR0913 - the options of the verb
         Put all policies beside it: cost, gap to the bound, spacing.
     plot
         Draw the spacing and the first accesses: .svg, .png or .pdf.
-    json_
-        Print one JSON object instead of tables.
     """
     check_out(out)
     check_picture(plot)

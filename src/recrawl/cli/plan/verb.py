@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from recrawl.api.plan_question import PlanQuestion
 from recrawl.api.plan_solution import Answer, SolvedPlan
 from recrawl.cli.figures import check_picture
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.output import console, note, print_json, progress_console
 from recrawl.cli.plan.cluster import plan_with_dask
 from recrawl.cli.plan.explain import (
@@ -36,15 +37,15 @@ def main(  # noqa: PLR0913 - the options of the verb
     budget: Annotated[str, Parameter(allow_leading_hyphen=True)],
     measure: Literal["freshness", "staleness", "age", "harmonic"] = "freshness",
     spacing: Literal["even", "random"] = "even",
-    host_limit: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
+    host_limit: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     site_limit: str | None = None,
     min_interval: str | None = None,
     max_interval: str | None = None,
     half_life: str | None = None,
     unit: str | None = None,
     compare: str | None = None,
-    explain: Annotated[bool, Parameter(negative="", show_default=False)] = False,
-    trade_off: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    explain: Annotated[bool, Parameter(show_default=False)] = False,
+    trade_off: Annotated[bool, Parameter(show_default=False)] = False,
     out: Path | None = None,
     for_: Annotated[
         Literal["table", "scrapy", "nutch", "stormcrawler", "curl", "sitemap"],
@@ -53,7 +54,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     plot: Path | None = None,
     engine: Literal["local", "dask"] = "local",
     scheduler: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonForTables = False,
 ) -> None:
     """Decide how often to visit each page, for the freshest index that a budget can buy.
 
@@ -109,8 +110,6 @@ def main(  # noqa: PLR0913 - the options of the verb
         Who works: this process, or the workers of a Dask cluster, each on some of the parts.
     scheduler
         Address of a Dask scheduler, as tcp://host:8786.  [default: a cluster on this machine]
-    json_
-        Print one JSON object instead of tables.
     """
     question = PlanQuestion(
         budget=budget,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.output import console, parse_duration_s, parse_rate_per_s, print_json, print_table
 from recrawl.cli.output import show_duration as show
 from recrawl.cli.probe.pictures import draw_schedule, terminal_week
@@ -81,7 +82,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     threads: int = 2,
     out: Path | None = None,
     plot: Path | None = None,
-    json: bool = False,
+    json: JsonForTables = False,
 ) -> None:
     """Decide exactly when to probe a source whose updates come and go with the clock.
 
@@ -128,8 +129,6 @@ def main(  # noqa: PLR0913 - the options of the verb
         Write the schedule into this .json, .csv, .ics or .cron file.
     plot
         Draw the schedule and the cost against the number into this .png, .svg or .pdf file.
-    json
-        Print one JSON object instead of tables.
     """
     importance = Importance(work_hours, preference)
     if _is_many(source, name):

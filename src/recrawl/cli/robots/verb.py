@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.robots.bursty import BurstyRequest, advise_bursty, write_example
 from recrawl.cli.robots.phased import PhasedRequest, advise_phased
 from recrawl.cli.robots.plain import PlainRequest, advise_plain
@@ -50,7 +51,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     simulate: int | None = None,
     seed: int = 0,
     plot: Path | None = None,
-    json: bool = False,
+    json: JsonForTables = False,
 ) -> None:
     """Decide how many robots to run at each length of the indexing buffer.
 
@@ -131,8 +132,6 @@ def main(  # noqa: PLR0913 - the options of the verb
         Seed of the simulation.
     plot
         Draw the policy (with a sweep: the trade-off) into this .png, .svg or .pdf file.
-    json
-        Print one JSON object instead of tables.
     """
     talim = {
         "--buffer": buffer,

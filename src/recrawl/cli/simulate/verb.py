@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recrawl.cli.figures import check_picture, new_figure, save_figure
+from recrawl.cli.options import JsonForTables
 from recrawl.cli.output import console, print_json, print_table, progress_console
 from recrawl.cli.robots.bursty import read_map
 from recrawl.cli.robots.bursty_report import show_map
@@ -54,7 +55,7 @@ def main(
     events: int = 10_000_000,
     seed: int = 0,
     plot: Path | None = None,
-    json: bool = False,
+    json: JsonForTables = False,
 ) -> None:
     """Simulate a buffer model, and print the exact measures beside what was seen.
 
@@ -71,8 +72,6 @@ def main(
         Seed of the random numbers.
     plot
         Draw the distributions of the stay into this .png, .svg or .pdf file.
-    json
-        Print one JSON object instead of tables.
     """
     require_compiler()
     check_picture(plot)

@@ -1,0 +1,25 @@
+"""Options that many verbs have, each declared once with its help."""
+
+from typing import Annotated, TypeAlias
+
+from cyclopts import Parameter
+
+__all__ = ["Json", "JsonAtEnd", "JsonForTables", "JsonOfWritten", "Quiet", "UntilEof"]
+
+Json: TypeAlias = Annotated[
+    bool, Parameter(name="--json", help="Print one JSON object and nothing else.")
+]
+JsonAtEnd: TypeAlias = Annotated[
+    bool, Parameter(name="--json", help="Print one JSON object at the end and nothing else.")
+]
+JsonForTables: TypeAlias = Annotated[
+    bool, Parameter(name="--json", help="Print one JSON object instead of tables.")
+]
+JsonOfWritten: TypeAlias = Annotated[
+    bool, Parameter(name="--json", help="Print one JSON object about what was written.")
+]
+Quiet: TypeAlias = Annotated[bool, Parameter(name=["--quiet", "-q"])]
+UntilEof: TypeAlias = Annotated[
+    bool,
+    Parameter(show=False, help="End when standard input ends: with the crawl that started this."),
+]
