@@ -63,3 +63,10 @@ def test_the_manual_page_has_every_verb(capsys: pytest.CaptureFixture[str]) -> N
             input=page, capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert checked.stderr == ""
+
+
+def test_the_manual_page_offers_no_option_that_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing is on that ``--no-...`` would turn off, in verbs of verbs neither."""
+    assert "\\-\\-no\\-" not in printed(capsys, "--show-man")

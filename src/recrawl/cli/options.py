@@ -2,9 +2,17 @@
 
 from typing import Annotated, TypeAlias
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
-__all__ = ["Json", "JsonAtEnd", "JsonForTables", "JsonOfWritten", "Quiet", "UntilEof"]
+__all__ = [
+    "Json",
+    "JsonAtEnd",
+    "JsonForTables",
+    "JsonOfWritten",
+    "Quiet",
+    "UntilEof",
+    "verb_of_verbs",
+]
 
 Json: TypeAlias = Annotated[
     bool, Parameter(name="--json", help="Print one JSON object and nothing else.")
@@ -23,3 +31,21 @@ UntilEof: TypeAlias = Annotated[
     bool,
     Parameter(show=False, help="End when standard input ends: with the crawl that started this."),
 ]
+
+
+def verb_of_verbs(name: str, about: str) -> App:
+    """Return a verb that has verbs of its own, whose manual offers no more than its help does.
+
+    Parameters
+    ----------
+    name : of the verb
+    about : its help
+    """
+    return App(
+        name=name,
+        help=about,
+        help_format="plaintext",
+        version_flags=[],
+        result_action="return_value",
+        default_parameter=Parameter(negative=()),
+    )

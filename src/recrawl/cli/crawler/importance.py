@@ -7,10 +7,10 @@ from time import time
 from typing import Annotated, Final
 
 import numpy as np
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import HERE, CrawlNamed
-from recrawl.cli.options import Json
+from recrawl.cli.options import Json, verb_of_verbs
 from recrawl.cli.output import note, print_json, say
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.ports import StatePlace
@@ -21,12 +21,8 @@ from recrawl.tables.access_logs import LogCounts, count_requests, open_log
 
 __all__ = ["app"]
 
-app = App(
-    name="importance",
-    help="Count what people ask for: pages that many read are kept fresh first.",
-    help_format="plaintext",
-    version_flags=[],
-    result_action="return_value",
+app = verb_of_verbs(
+    "importance", "Count what people ask for: pages that many read are kept fresh first."
 )
 _HALF_LIFE_S: Final = 30 * 86_400.0
 

@@ -3,17 +3,11 @@
 To add one: a module with a ``main``, and a line here.
 """
 
-from cyclopts import App
+from recrawl.cli.options import verb_of_verbs
 
 __all__ = ["app"]
 
-app = App(
-    name="fit",
-    help="Learn a model from a log: what updates, when, how fast.",
-    help_format="plaintext",
-    version_flags=[],
-    result_action="return_value",
-)
+app = verb_of_verbs("fit", "Learn a model from a log: what updates, when, how fast.")
 app.command(
     "recrawl.cli.fit.arrivals:main",
     name="arrivals",

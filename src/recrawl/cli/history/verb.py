@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from cyclopts import App
 
 from recrawl.cli.history.imports import add_imports
+from recrawl.cli.options import verb_of_verbs
 from recrawl.cli.output import console, note
 from recrawl.cli.sizes import check_whole
 from recrawl.errors import InputError
@@ -16,13 +16,7 @@ from recrawl.tables.writing import check_out, write_batch
 
 __all__ = ["app", "from_git"]
 
-app = App(
-    name="history",
-    help="Make a history of changes for recrawl backtest.",
-    help_format="plaintext",
-    version_flags=[],
-    result_action="return_value",
-)
+app = verb_of_verbs("history", "Make a history of changes for recrawl backtest.")
 add_imports(app)
 
 
