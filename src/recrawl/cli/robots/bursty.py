@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from recrawl.cli.figures import check_picture
 from recrawl.cli.output import print_json, progress_console, say
 from recrawl.cli.robots.bursty_report import Found, draw_found, print_found
 from recrawl.cli.robots.model_file import EXAMPLE, read_model
+from recrawl.cli.robots.options import ModelOptions
 from recrawl.cli.robots.replayed import Replayed, read_replayed, replay_found
 from recrawl.errors import InputError, InvalidModel
 from recrawl.fleet.bursty import (
@@ -36,25 +37,9 @@ from recrawl.processes.phase_type import PhaseType
 if TYPE_CHECKING:
     from recrawl.fleet.bursty.search import MapTable
 
-__all__ = ["BurstyRequest", "advise_bursty", "read_map", "write_example"]
-
+__all__ = ["advise_bursty", "read_map", "write_example"]
 
 _MOST_POINTS = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class BurstyRequest:
-    """Options given beside the model."""
-
-    robots_by_length: str | None
-    limits: Sequence[str]
-    front: str | None
-    study: str | None
-    window: int | None
-    times: str | None
-    plot: Path | None
-    replay: Path | None = None
-    merge: str | None = None
 
 
 def write_example(path: Path | None) -> None:
@@ -105,22 +90,22 @@ def _read_rule(model: BurstyBuffer, text: str) -> tuple[int, ...]:
     return found
 
 
-def advise_bursty(path: Path, asked: BurstyRequest, *, as_json: bool) -> None:
-    """Solve a model and print the answer."""
-    check_picture(asked.plot)
+def advise_bursty(path: Path, asked: ModelOptions, plot: Path | None, *, as_json: bool) -> None:
+    """Solve a model and print the answer, and draw it where a picture is wanted."""
+    check_picture(plot)
     model = read_model(path)
     found = _solve(model, asked)
-    if asked.plot is not None:
-        draw_found(asked.plot, found)
+    if plot is not None:
+        draw_found(plot, found)
     if as_json:
         print_json({"model": str(path), **found.as_json()})
     else:
         print_found(found)
 
 
-def _solve(model: BurstyBuffer, asked: BurstyRequest) -> Found:
+def _solve(model: BurstyBuffer, asked: ModelOptions) -> Found:
     log = _log(model, asked)
-    yours = read_map(model, asked.robots_by_length) if asked.robots_by_length else None
+    yours = read_map(model, asked.map) if asked.map else None
     parts: dict[str, object] = {}
     if asked.window is not None:
         return _closed(model, yours, asked.window)
@@ -138,11 +123,11 @@ def _solve(model: BurstyBuffer, asked: BurstyRequest) -> Found:
 
 
 def _asked_for(
-    model: BurstyBuffer, asked: BurstyRequest, chosen: BufferMeasures
+    model: BurstyBuffer, asked: ModelOptions, chosen: BufferMeasures
 ) -> dict[str, object]:
     parts: dict[str, object] = {}
-    if asked.limits:
-        parts["constrained"] = _constrained(model, asked.limits)
+    if asked.limit:
+        parts["constrained"] = _constrained(model, asked.limit)
     if asked.front is not None:
         parts["front"] = _front(model, asked.front)
     if asked.study is not None:
@@ -152,7 +137,7 @@ def _asked_for(
     return parts
 
 
-def _log(model: BurstyBuffer, asked: BurstyRequest) -> Replayed | None:
+def _log(model: BurstyBuffer, asked: ModelOptions) -> Replayed | None:
     if asked.replay is None:
         if asked.merge is not None:
             raise InputError("--merge: goes with --replay")

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from recrawl.cli.output import console, print_json, print_table
+from recrawl.cli.robots.options import FleetOptions
+from recrawl.cli.robots.rates import Rates
 from recrawl.cli.robots.report import print_simulated
 from recrawl.errors import InputError
 from recrawl.fleet import (
@@ -23,19 +25,10 @@ __all__ = ["PhasedRequest", "advise_phased"]
 
 @dataclass(frozen=True, slots=True)
 class PhasedRequest:
-    """Options of the command line; the weights are those of starvation, loss and holding."""
+    """Rates, given or measured, and the other options of the command line."""
 
-    classes: str | None
-    environment: str | None
-    index_phases: int
-    robots: int | None
-    buffer: int
-    fetch_rate: float
-    index_rate: float
-    weights: tuple[float, float, float]
-    simulate: int | None
-    seed: int
-    unit: str
+    rates: Rates
+    options: FleetOptions
 
     def fleet(self) -> PhasedFleet:
         """Return the model.
@@ -45,33 +38,34 @@ class PhasedRequest:
         InputError
             If the text of an option makes no sense.
         """
-        leave = _numbers("--environment", self.environment) if self.environment else []
+        asked = self.options
+        leave = _numbers("--environment", asked.environment) if asked.environment else []
         phases = max(len(leave), 1)
         switching = np.zeros((phases, phases))
         for phase, rate in enumerate(leave):
             switching[phase, phase] -= rate
             switching[phase, (phase + 1) % phases] += rate
-        initial, generator = erlang_service(self.index_rate, self.index_phases)
-        starvation, loss, holding = self.weights
+        initial, generator = erlang_service(self.rates.index, asked.index_phases)
         return PhasedFleet(
             classes=self._classes(phases),
-            buffer=self.buffer,
+            buffer=asked.capacity,
             service_initial=initial,
             service_generator=generator,
-            starvation_weight=starvation,
+            starvation_weight=asked.starvation_weight or 0.0,
             environment=switching,
-            loss_weight=loss,
-            holding_cost=holding,
+            loss_weight=asked.loss_weight,
+            holding_cost=asked.holding_cost,
         )
 
     def _classes(self, phases: int) -> tuple[RobotClass, ...]:
-        if self.classes is None:
-            if self.robots is None:
+        classes, robots = self.options.classes, self.options.robots
+        if classes is None:
+            if robots is None:
                 raise InputError("--robots: give the number of robots, or --classes")
-            return (RobotClass(self.robots, (self.fetch_rate,) * phases),)
-        if self.robots is not None:
+            return (RobotClass(robots, (self.rates.fetch,) * phases),)
+        if robots is not None:
             raise InputError("--robots: leave it out, --classes says how many there are")
-        return tuple(_robot_class(part, phases) for part in self.classes.split(","))
+        return tuple(_robot_class(part, phases) for part in classes.split(","))
 
 
 def _robot_class(text: str, phases: int) -> RobotClass:
@@ -103,9 +97,10 @@ def advise_phased(request: PhasedRequest, *, as_json: bool) -> None:
     fleet = request.fleet()
     best, static = solve_phased(fleet), solve_phased_static(fleet)
     simulated = None
-    if request.simulate is not None:
-        rng = np.random.default_rng(request.seed)
-        simulated = simulate_phased_fleet(fleet, best.policy, rng, events=request.simulate)
+    asked = request.options
+    if asked.simulate is not None:
+        rng = np.random.default_rng(asked.seed)
+        simulated = simulate_phased_fleet(fleet, best.policy, rng, events=asked.simulate)
     if as_json:
         print_json(_as_json(best, static, simulated))
     else:
@@ -152,7 +147,7 @@ def _print(
     static: PhasedStatic,
     simulated: SimulatedFleet | None,
 ) -> None:
-    measures, out, unit = best.measures, console(), request.unit
+    measures, out, unit = best.measures, console(), request.rates.unit
     means = " + ".join(f"{mean:.1f}" for mean in best.robots_by_class)
     print_table(
         ["", "cost", "idle", "lost pages", "robots by class"],
@@ -172,7 +167,7 @@ def _print(
                 f"mean {means}",
             ],
         ],
-        title=f"A buffer of {request.buffer} pages (costs and losses per {unit})",
+        title=f"A buffer of {request.options.buffer} pages (costs and losses per {unit})",
     )
     gain = 100 * (static.cost / measures.cost - 1)
     out.print(f"The best fixed numbers cost {gain:.4g} % more.")

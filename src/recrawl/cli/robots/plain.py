@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.cli.output import print_json, progress_console
+from recrawl.cli.robots.options import FleetOptions
 from recrawl.cli.robots.policy_file import read_policy_file
 from recrawl.cli.robots.rates import Rates
 from recrawl.cli.robots.report import (
@@ -38,42 +39,34 @@ __all__ = ["PlainRequest", "advise_plain"]
 
 @dataclass(frozen=True, slots=True)
 class PlainRequest:
-    """Options of the command line; without ``robots`` as many as are worth having."""
+    """Rates, given or measured, and the other options of the command line."""
 
     rates: Rates
-    buffer: int
-    robots: int | None
-    starvation_weight: float
-    loss_weight: float
-    holding_cost: float
-    robot_cost: float
-    policy: Path | None
-    sweep: str | None
-    simulate: int | None
-    seed: int
+    options: FleetOptions
     plot: Path | None
 
     def model(self) -> ControlledBuffer:
         """Return the model, with more robots than can be worth having where none are given."""
-        enough = 2 * math.ceil(self.rates.index / self.rates.fetch) + self.buffer
+        asked, fetch, index = self.options, self.rates.fetch, self.rates.index
         return ControlledBuffer(
-            enough if self.robots is None else self.robots,
-            self.buffer,
-            self.rates.fetch,
-            self.rates.index,
-            self.starvation_weight,
-            self.loss_weight,
-            self.holding_cost,
-            self.robot_cost,
+            2 * math.ceil(index / fetch) + asked.capacity if asked.robots is None else asked.robots,
+            asked.capacity,
+            fetch,
+            index,
+            asked.starvation_weight or 0.0,
+            asked.loss_weight,
+            asked.holding_cost,
+            asked.robot_cost,
         )
 
 
 def advise_plain(request: PlainRequest, *, as_json: bool) -> None:
     """Solve, and print (or draw) the answer with all that was asked beside it."""
-    model, measured = request.model(), request.rates.measured
-    weights = _sweep_weights(request.sweep) if request.sweep is not None else None
-    yours = read_policy_file(request.policy) if request.policy is not None else None
-    unrestricted = request.robots is None
+    asked, measured = request.options, request.rates.measured
+    model = request.model()
+    weights = _sweep_weights(asked.sweep) if asked.sweep is not None else None
+    yours = read_policy_file(asked.policy) if asked.policy is not None else None
+    unrestricted = asked.robots is None
     best = solve_robots_unrestricted(model) if unrestricted else solve_robots(model)
     static = solve_static(best.model)
     answer = Answer(best, static, request.rates.unit, unrestricted, measured)
@@ -82,10 +75,10 @@ def advise_plain(request: PlainRequest, *, as_json: bool) -> None:
         parts["rates"], parts["if_wrong"] = show_rates(measured), sensitivity(best, measured)
     if yours is not None:
         parts["yours"] = [asdict(part) for part in evaluate_policy(best.model, yours(best.model))]
-    if request.simulate is not None:
-        rng = np.random.default_rng(request.seed)
+    if asked.simulate is not None:
+        rng = np.random.default_rng(asked.seed)
         parts["simulation"] = asdict(
-            simulate_fleet(best.model, lookup_policy(best), rng, events=request.simulate)
+            simulate_fleet(best.model, lookup_policy(best), rng, events=asked.simulate)
         )
     points = None if weights is None else _swept(best, weights, unrestricted=unrestricted)
     if points is not None:

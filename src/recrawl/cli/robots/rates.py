@@ -6,11 +6,12 @@ from pathlib import Path
 
 from recrawl.cli.output import parse_rate_per_s
 from recrawl.cli.robots.arrival_log import read_arrival_log, read_service_times
+from recrawl.cli.robots.options import FleetOptions
 from recrawl.cli.robots.report import MeasuredRates
 from recrawl.errors import InputError
 from recrawl.fleet import estimate_fetch_rate, estimate_index_rate
 
-__all__ = ["Rates", "RatesGiven"]
+__all__ = ["Rates", "read_rates"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,62 +24,54 @@ class Rates:
     measured: MeasuredRates | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RatesGiven:
-    """Rates as the command line gives them; with ``classes`` robots have rates of their own."""
+def read_rates(asked: FleetOptions) -> Rates:
+    """Return rates as given, or measured where there is a log; classes may have their own.
 
-    fetch_rate: str | None
-    index_rate: str | None
-    from_log: Path | None
-    service_times: Path | None
-    robots_in_log: int | None
+    Raises
+    ------
+    InputError
+        If one is missing, is said twice, or makes no sense.
+    """
+    if asked.from_log is None:
+        return _as_written(asked)
+    measured = _measured(asked, asked.from_log)
+    if asked.fetch_rate is not None:
+        raise InputError("--fetch-rate: leave it out, --from-log measures it")
+    known = measured.index
+    index = known.rate if known else _rate(asked.index_rate, "--index-rate")[0]
+    return Rates(measured.fetch.rate, index, "s", measured)
 
-    def read(self, *, classes: bool) -> Rates:
-        """Return them, measured where there is a log.
 
-        Raises
-        ------
-        InputError
-            If one is missing, is said twice, or makes no sense.
-        """
-        if self.from_log is None:
-            return self._as_written(classes=classes)
-        measured = self._measured(self.from_log)
-        if self.fetch_rate is not None:
-            raise InputError("--fetch-rate: leave it out, --from-log measures it")
-        known = measured.index
-        index = known.rate if known else _rate(self.index_rate, "--index-rate")[0]
-        return Rates(measured.fetch.rate, index, "s", measured)
+def _as_written(asked: FleetOptions) -> Rates:
+    index, index_unit = _rate(asked.index_rate, "--index-rate")
+    if asked.fetch_rate is None and asked.classes is not None:
+        return Rates(index, index, index_unit)
+    fetch, fetch_unit = _rate(asked.fetch_rate, "--fetch-rate")
+    if fetch_unit != index_unit:
+        raise InputError(
+            f"--fetch-rate {asked.fetch_rate} and --index-rate {asked.index_rate}: give both "
+            "with a unit, such as 6/min and 60/min, or both as numbers per one unit of time"
+        )
+    return Rates(fetch, index, fetch_unit)
 
-    def _as_written(self, *, classes: bool) -> Rates:
-        index, index_unit = _rate(self.index_rate, "--index-rate")
-        if self.fetch_rate is None and classes:
-            return Rates(index, index, index_unit)
-        fetch, fetch_unit = _rate(self.fetch_rate, "--fetch-rate")
-        if fetch_unit != index_unit:
+
+def _measured(asked: FleetOptions, log: Path) -> MeasuredRates:
+    times, robots, seconds = read_arrival_log(log, asked.robots_in_log)
+    if asked.service_times is not None:
+        seconds = read_service_times(asked.service_times)
+    if asked.index_rate is not None:
+        if _rate(asked.index_rate, "--index-rate")[1] != "s":
             raise InputError(
-                f"--fetch-rate {self.fetch_rate} and --index-rate {self.index_rate}: give both "
-                "with a unit, such as 6/min and 60/min, or both as numbers per one unit of time"
+                f"--index-rate {asked.index_rate}: a log is measured in seconds, so give it "
+                "with a unit, such as 2/s or 90/min"
             )
-        return Rates(fetch, index, fetch_unit)
-
-    def _measured(self, log: Path) -> MeasuredRates:
-        times, robots, seconds = read_arrival_log(log, self.robots_in_log)
-        if self.service_times is not None:
-            seconds = read_service_times(self.service_times)
-        if self.index_rate is not None:
-            if _rate(self.index_rate, "--index-rate")[1] != "s":
-                raise InputError(
-                    f"--index-rate {self.index_rate}: a log is measured in seconds, so give it "
-                    "with a unit, such as 2/s or 90/min"
-                )
-            return MeasuredRates(estimate_fetch_rate(times, robots), None)
-        if seconds is None:
-            raise InputError(
-                f"{log}: no column index_seconds, and neither --service-times nor --index-rate was "
-                "given, so nothing says how fast the indexer is"
-            )
-        return MeasuredRates(estimate_fetch_rate(times, robots), estimate_index_rate(seconds))
+        return MeasuredRates(estimate_fetch_rate(times, robots), None)
+    if seconds is None:
+        raise InputError(
+            f"{log}: no column index_seconds, and neither --service-times nor --index-rate was "
+            "given, so nothing says how fast the indexer is"
+        )
+    return MeasuredRates(estimate_fetch_rate(times, robots), estimate_index_rate(seconds))
 
 
 def _rate(text: str | None, name: str) -> tuple[float, str]:

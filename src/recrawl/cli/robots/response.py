@@ -29,10 +29,10 @@ def advise_response(request: PlainRequest, weight: float, *, as_json: bool) -> N
     model = request.model()
     best, static = solve_response(model, weight), solve_static_response(model, weight)
     parts: dict[str, object] = {}
-    if request.simulate is not None:
-        rng = np.random.default_rng(request.seed)
+    if request.options.simulate is not None:
+        rng = np.random.default_rng(request.options.seed)
         control = lookup_policy(best.optimum)
-        seen = asdict(simulate_fleet(model, control, rng, events=request.simulate))
+        seen = asdict(simulate_fleet(model, control, rng, events=request.options.simulate))
         seen["cost_but_response"] = seen.pop("cost")
         parts["simulation"] = seen
     if request.plot is not None:
@@ -47,9 +47,10 @@ def advise_response(request: PlainRequest, weight: float, *, as_json: bool) -> N
 def _check(request: PlainRequest, weight: float) -> None:
     if not (math.isfinite(weight) and 1e-30 <= weight <= 1e30):
         raise InputError(f"--response-weight: {weight:g} must be between 1e-30 and 1e+30")
-    if request.robots is None:
+    asked = request.options
+    if asked.robots is None:
         raise InputError("--robots: missing; say how many there are, such as 16")
-    for name, given in (("--policy", request.policy), ("--sweep", request.sweep)):
+    for name, given in (("--policy", asked.policy), ("--sweep", asked.sweep)):
         if given is not None:
             raise InputError(f"{name}: is for costs without a response time; leave it out")
 
@@ -78,6 +79,7 @@ def _as_json(best: ResponseOptimum, static: StaticOptimum) -> dict[str, object]:
 
 def _print(request: PlainRequest, best: ResponseOptimum, static: StaticOptimum) -> None:
     told, out, unit = best.optimum.measures, console(), request.rates.unit
+    asked = request.options
     active = f"{told.robots_min} to {told.robots_max}, mean {told.robots_mean:.1f}"
     rows = [
         ("best fixed number", static.cost, static.starvation, static.loss_rate, f"{static.robots}"),
@@ -89,7 +91,7 @@ def _print(request: PlainRequest, best: ResponseOptimum, static: StaticOptimum) 
             [name, f"{cost:.5g}", f"{100 * idle:.4g} %", f"{lost:.5g}", robots]
             for name, cost, idle, lost, robots in rows
         ],
-        title=f"{request.robots} robots, a buffer of {request.buffer} pages, response time in the "
+        title=f"{asked.robots} robots, a buffer of {asked.buffer} pages, response time in the "
         f"cost (costs and losses per {unit})",
     )
     times = "units of time" if unit == "unit of time" else unit
