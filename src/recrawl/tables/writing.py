@@ -1,9 +1,9 @@
 """Tables that are written: Parquet, CSV or JSON Lines by their ending, all of it or nothing."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Protocol
+from typing import IO, Any
 
 import msgspec
 import pyarrow as pa
@@ -14,21 +14,6 @@ from recrawl.errors import InputError
 from recrawl.whole_files import whole_file
 
 __all__ = ["SINKS", "check_out", "write_batch", "write_batches"]
-
-
-class _Sink(Protocol):
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Append rows."""
-        ...
-
-    def __enter__(self) -> "_Sink": ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
 
 
 class _JsonLines:
@@ -44,12 +29,7 @@ class _JsonLines:
     def __enter__(self) -> "_JsonLines":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
 
@@ -59,7 +39,7 @@ def _parquet(path: str, schema: pa.Schema) -> pq.ParquetWriter:
     return pq.ParquetWriter(path, schema, use_dictionary=texts)
 
 
-SINKS: dict[str, Callable[[str, pa.Schema], _Sink]] = {
+SINKS: dict[str, Callable[[str, pa.Schema], AbstractContextManager[Any]]] = {
     ".parquet": _parquet,
     ".csv": pyarrow.csv.CSVWriter,
     ".jsonl": _JsonLines,

@@ -1,8 +1,9 @@
 """``recrawl history from-...``: visits by others, of archives, crawlers and monitors."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
@@ -263,24 +264,16 @@ def _tell(looks: SortedLooks, total: Tally, out: Path, seen: str, *, json_: bool
             note(f"  {words}")
 
 
-class _progress:  # noqa: N801 - used as a function
-    """A bar over the bytes of all files, where somebody looks."""
+@contextmanager
+def _progress(paths: Sequence[Path]) -> Iterator[Callable[[int], None]]:
+    """Show a bar over the bytes of all files, where somebody looks."""
+    n_bytes = sum(path.stat().st_size for path in paths if path.is_file())
+    console = progress_console()
+    if not console.is_terminal or not n_bytes:
+        yield lambda _: None
+        return
+    from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._n_bytes = sum(path.stat().st_size for path in paths if path.is_file())
-        self._bar: Any = None
-
-    def __enter__(self) -> Callable[[int], None]:
-        console = progress_console()
-        if not console.is_terminal or not self._n_bytes:
-            return lambda _: None
-        from rich.progress import BarColumn, Progress, TimeRemainingColumn
-
-        self._bar = Progress("reading", BarColumn(), TimeRemainingColumn(), console=console)
-        self._bar.start()
-        task = self._bar.add_task("reading", total=self._n_bytes)
-        return lambda done: self._bar.update(task, completed=done)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+    with Progress("reading", BarColumn(), TimeRemainingColumn(), console=console) as bar:
+        task = bar.add_task("reading", total=n_bytes)
+        yield lambda done: bar.update(task, completed=done)

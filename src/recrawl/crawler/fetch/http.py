@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from types import TracebackType
 from typing import Any, Final, Self
 
 import aiohttp
@@ -130,12 +129,7 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
             self._sessions[trusted] = self._session(trusted=trusted)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for session in self._sessions.values():
             await session.close()
 
