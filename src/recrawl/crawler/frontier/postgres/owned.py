@@ -10,22 +10,20 @@ Longer than most modules because it says of each thing that is told whose it is.
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import override
 
 from recrawl.crawler.database.connections import Connection
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
-from recrawl.crawler.facts import CrawlFacts, FactRecord
+from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.frontier.feed import SqliteFeed
 from recrawl.crawler.frontier.postgres.asking import Asked, as_sqlite
 from recrawl.crawler.frontier.postgres.copying import Copying
@@ -36,18 +34,41 @@ from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.terms import (
-    Difference,
     Discovery,
-    Outcome,
-    PlanRecord,
-    VisitAnswer,
 )
 
 __all__ = ["PostgresFrontier"]
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _AT_ONCE: Final = 20_000  # pages that are brought before a crawl begins; of whole shards
 _TIMES: Final = 3  # as many shards as a crawl has are brought beside it, before it begins anew
 _MOST_TAKEN: Final = 10_000  # of the inbox at once
+
+
+def _put_off(
+    change: Callable[Concatenate[SqliteFrontier, P], T],
+) -> Callable[Concatenate["PostgresFrontier", P], T]:
+    """Return a change of the copy that is written later."""
+
+    def later(self: "PostgresFrontier", /, *args: P.args, **named: P.kwargs) -> T:
+        with self._writing():
+            done = change(self, *args, **named)
+            self._copying.put_off()
+            return done
+
+    return later
+
+
+def _of_everybody(
+    tell: Callable[Concatenate[PostgresReader, P], T],
+) -> Callable[Concatenate["PostgresFrontier", P], T]:
+    """Return a question, or a note, that goes to the database."""
+
+    def told(self: "PostgresFrontier", /, *args: P.args, **named: P.kwargs) -> T:
+        return tell(self._reader, *args, **named)
+
+    return told
 
 
 class PostgresFrontier(SqliteFrontier):
@@ -225,31 +246,15 @@ class PostgresFrontier(SqliteFrontier):
         asked = as_sqlite(Asked(self._membership.database, self._connection))
         return asked_for(asked, statements(), urls, now_s, is_signal=is_signal)
 
-    @override
-    def answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
-        return self._reader.answers(numbers)
-
-    @override
-    def refused(self) -> list[tuple[str, str, int]]:
-        return self._reader.refused()
-
-    @override
-    def differences(self, *, limit: int, url: str | None = None) -> list[Difference]:
-        return self._reader.differences(limit=limit, url=url)
-
-    @override
-    def found_since(
-        self, since_s: float, *, among: int, limit: int
-    ) -> list[tuple[str, float, bool]]:
-        return self._reader.found_since(since_s, among=among, limit=limit)
-
-    @override
-    def n_visits_by_outcome(self, *, since_s: float = 0.0) -> dict[Outcome, int]:
-        return self._reader.n_visits_by_outcome(since_s=since_s)
-
-    @override
-    def save_facts(self, *records: FactRecord) -> None:
-        self._reader.save_facts(*records)
+    answers = _of_everybody(PostgresReader.answers)
+    refused = _of_everybody(PostgresReader.refused)
+    differences = _of_everybody(PostgresReader.differences)
+    found_since = _of_everybody(PostgresReader.found_since)
+    n_visits_by_outcome = _of_everybody(PostgresReader.n_visits_by_outcome)
+    save_facts = _of_everybody(PostgresReader.save_facts)
+    reach = _of_everybody(PostgresReader.reach)
+    save_reach = _of_everybody(PostgresReader.save_reach)
+    moves = _of_everybody(PostgresReader.moves)
 
     @override
     def facts(self) -> CrawlFacts:
@@ -263,75 +268,12 @@ class PostgresFrontier(SqliteFrontier):
 
     # -- plans, which can be made again, are no reason to write every page --
 
-    @contextmanager
-    def _later(self) -> Iterator[None]:
-        with self._writing():
-            yield
-            self._copying.put_off()
-
-    @override
-    def save_change_rates(
-        self,
-        page_ids: NDArray[np.int64],
-        rates_per_s: NDArray[np.float64],
-        factors: NDArray[np.float64],
-        beliefs: Sequence[bytes] = (),
-        of_hosts: Iterable[tuple[str, bytes]] = (),
-    ) -> None:
-        with self._later():
-            super().save_change_rates(page_ids, rates_per_s, factors, beliefs, of_hosts)
-
-    @override
-    def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
-        with self._later():
-            return super().make_due(now_s, visited_before_s=visited_before_s)
-
-    @override
-    def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
-        with self._later():
-            return super().read_again(mark_of, now_s, per_s)
-
-    @override
-    def reach(self) -> str | None:
-        return self._reader.reach()
-
-    @override
-    def save_reach(self, reach: str) -> None:
-        self._reader.save_reach(reach)
-
-    @override
-    def widen(
-        self, takes: Callable[[str], bool], since_s: float, now_s: float, per_s: float
-    ) -> int:
-        with self._later():
-            return super().widen(takes, since_s, now_s, per_s)
-
-    @override
-    def moves(self) -> list[tuple[str, str, int, int]]:
-        return self._reader.moves()
-
-    @override
-    def save_plan(self, plan: PlanRecord) -> None:
-        with self._later():
-            super().save_plan(plan)
-
-    @override
-    def save_crawl_rates(
-        self,
-        plan: PlanRecord,
-        page_ids: NDArray[np.int64],
-        crawl_rates_per_s: NDArray[np.float64],
-        due_s: NDArray[np.float64],
-        *,
-        why: str = "the plan",
-        own_due_s: NDArray[np.float64] | None = None,
-        last_visit_s: NDArray[np.float64] | None = None,
-    ) -> None:
-        with self._later():
-            super().save_crawl_rates(
-                plan, page_ids, crawl_rates_per_s, due_s,
-                why=why, own_due_s=own_due_s, last_visit_s=last_visit_s,
-            )  # fmt: skip
+    save_change_rates = _put_off(SqliteFrontier.save_change_rates)
+    make_due = _put_off(SqliteFrontier.make_due)
+    read_again = _put_off(SqliteFrontier.read_again)
+    widen = _put_off(SqliteFrontier.widen)
+    save_plan = _put_off(SqliteFrontier.save_plan)
+    save_crawl_rates = _put_off(SqliteFrontier.save_crawl_rates)
 
     @override
     def close(self) -> None:
