@@ -17,6 +17,7 @@ from typing import (
     ParamSpec,
     Protocol,
     TypeAlias,
+    TypedDict,
     TypeVar,
     runtime_checkable,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "EventSink",
     "Extractor",
     "Feed",
+    "FetchOptions",
     "Fetcher",
     "Frontier",
     "HubClient",
@@ -101,6 +103,16 @@ class Offload(Protocol):
     async def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Return what ``call`` returns, or raise what it raises."""
         ...
+
+
+class FetchOptions(TypedDict, total=False):
+    """Options of :meth:`Fetcher.fetch`, for fetchers that hand them on."""
+
+    etag: str | None
+    last_modified: str | None
+    max_bytes: int | None
+    truncate: bool
+    pages_only: bool
 
 
 class Fetcher(Protocol):

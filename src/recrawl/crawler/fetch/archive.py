@@ -9,9 +9,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from typing_extensions import override
+from typing_extensions import Unpack, override
 
-from recrawl.crawler.ports import Fetcher, Offload
+from recrawl.crawler.ports import Fetcher, FetchOptions, Offload
 from recrawl.errors import StateError
 from recrawl.terms import FetchResponse
 
@@ -160,25 +160,9 @@ class ArchivingFetcher(Fetcher):
         self._now_s = now_s
 
     @override
-    async def fetch(
-        self,
-        url: str,
-        *,
-        etag: str | None = None,
-        last_modified: str | None = None,
-        max_bytes: int | None = None,
-        truncate: bool = False,
-        pages_only: bool = False,
-    ) -> FetchResponse:
+    async def fetch(self, url: str, **asked: Unpack[FetchOptions]) -> FetchResponse:
         at_s = self._now_s()
-        response = await self._inner.fetch(
-            url,
-            etag=etag,
-            last_modified=last_modified,
-            max_bytes=max_bytes,
-            truncate=truncate,
-            pages_only=pages_only,
-        )
+        response = await self._inner.fetch(url, **asked)
         await self._on_archive(self._archive.write, response, at_s)
         return response
 

@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Final, Self
 
-from typing_extensions import override
+from typing_extensions import Unpack, override
 
 from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.control.urls import host_of, join
 from recrawl.crawler.fetch.robots import REDIRECTS, robots_of
-from recrawl.crawler.ports import Fetcher
+from recrawl.crawler.ports import Fetcher, FetchOptions
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse
 
@@ -128,28 +128,12 @@ class BrowserFetcher(Fetcher):
         await self._end()
 
     @override
-    async def fetch(
-        self,
-        url: str,
-        *,
-        etag: str | None = None,
-        last_modified: str | None = None,
-        max_bytes: int | None = None,
-        truncate: bool = False,
-        pages_only: bool = False,
-    ) -> FetchResponse:
-        place = int(self._places.of(url)) if pages_only else -1
+    async def fetch(self, url: str, **asked: Unpack[FetchOptions]) -> FetchResponse:
+        place = int(self._places.of(url)) if asked.get("pages_only") else -1
         if place < 0:
-            return await self._inner.fetch(
-                url,
-                etag=etag,
-                last_modified=last_modified,
-                max_bytes=max_bytes,
-                truncate=truncate,
-                pages_only=pages_only,
-            )
+            return await self._inner.fetch(url, **asked)
         # What scripts bring is as new as it is, whatever the validators of the shell say.
-        shell = await self._inner.fetch(url, max_bytes=max_bytes, pages_only=True)
+        shell = await self._inner.fetch(url, max_bytes=asked.get("max_bytes"), pages_only=True)
         if shell.status != 200 or shell.content_type not in _HTML:
             return replace(shell, etag=None, last_modified=None)
         async with self._one_at_a_time:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 import numpy as np
-from typing_extensions import override
+from typing_extensions import Unpack, override
 
-from recrawl.crawler.ports import Clock, Fetcher
+from recrawl.crawler.ports import Clock, Fetcher, FetchOptions
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse
 
@@ -147,16 +147,7 @@ class FaultyFetcher(Fetcher):
         self._manners = manners
 
     @override
-    async def fetch(
-        self,
-        url: str,
-        *,
-        etag: str | None = None,
-        last_modified: str | None = None,
-        max_bytes: int | None = None,
-        truncate: bool = False,
-        pages_only: bool = False,
-    ) -> FetchResponse:
+    async def fetch(self, url: str, **asked: Unpack[FetchOptions]) -> FetchResponse:
         host = url[: url.index("/", 8)]
         now_s = self._clock.now_s()
         self._manners.begin(host, now_s)
@@ -167,14 +158,7 @@ class FaultyFetcher(Fetcher):
             instead = self._weather.instead(url, kind)
             if instead is not None:
                 return instead
-            return await self._inner.fetch(
-                url,
-                etag=etag,
-                last_modified=last_modified,
-                max_bytes=max_bytes,
-                truncate=truncate,
-                pages_only=pages_only,
-            )
+            return await self._inner.fetch(url, **asked)
         finally:
             self._manners.end(host, self._clock.now_s())
 
