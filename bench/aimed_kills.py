@@ -13,7 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from recrawl.testing.kills import Aim, Aiming, compiled_shim
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.kills.aim import Aim, Aiming, compiled_shim
 
 
 def main() -> None:

@@ -15,12 +15,17 @@ cost is within 20 % of the prediction.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import numpy as np
+from tests.restless import costs_of, restless_crawl
 
 from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
 from recrawl.crawler.control.regularity import Regularity, plan_robots
@@ -28,7 +33,6 @@ from recrawl.crawler.runtime.crawl import robots_with_room
 from recrawl.fleet import ControlledBuffer, evaluate_irregular
 from recrawl.processes.intervals import student_975
 from recrawl.testing import run_virtually
-from recrawl.testing.restless import costs_of, restless_crawl
 
 WARM_UP_S = 3_000.0
 

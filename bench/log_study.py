@@ -11,12 +11,15 @@ Bar: the log has 6,000 pages, and the indexer is busy for 0.6 to 0.8 of the time
 
 import csv
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import numpy as np
+from tests.restless import restless_crawl
 
 from recrawl.crawler.control.activation import FixedRobots
 from recrawl.testing import run_virtually
-from recrawl.testing.restless import restless_crawl
 
 ROBOTS, PAGES, WARM_UP = 7, 6_000, 500
 

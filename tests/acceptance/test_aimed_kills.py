@@ -6,8 +6,7 @@
 from pathlib import Path
 
 import pytest
-
-from recrawl.testing.kills import Aim, Aiming, compiled_shim
+from tests.kills.aim import Aim, Aiming, compiled_shim
 
 N_AIMS = 40
 

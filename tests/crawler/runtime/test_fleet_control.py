@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.restless import costs_of, restless_crawl
 
 from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
 from recrawl.crawler.facts import MeasuredFacts, PredictedFacts, SolvedFacts
@@ -12,7 +13,6 @@ from recrawl.errors import NotConverged
 from recrawl.fleet import ControlledBuffer, solve_robots
 from recrawl.fleet.static import solve_static
 from recrawl.testing import VirtualCrawl, run_virtually
-from recrawl.testing.restless import costs_of, restless_crawl
 
 WON = {"plan_robots": 1.0, "starvation_to_win": 0.0}  # at least, by a control: who is asked then
 MODEL = ControlledBuffer(16, 5, 0.1, 1.0, 1.4)  # the example of Talim et al., beyond balance

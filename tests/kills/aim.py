@@ -1,4 +1,8 @@
-"""Aims at every operation on a file that a crawl makes, one life after the other."""
+"""Crawls that are killed as they are about to change a file of their state: at each such moment.
+
+A small library in C, compiled where it is used, stands between process and disk and counts.
+What is killed is the real engine over a scripted web, with the real frontier and index.
+"""
 
 import json
 import os
@@ -11,13 +15,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import IO, Any
 
+from tests.kills.victim import HOSTS, N_PAGES, is_gone
+
 from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import open_frontier
-from recrawl.testing.kills.victim import HOSTS, N_PAGES, is_gone
 
 __all__ = ["Aim", "Aiming", "KillReport", "compiled_shim"]
 
@@ -54,9 +58,9 @@ def compiled_shim(folder: Path) -> Path | None:
     if compiler is None:
         return None
     target = folder / "shim.so"
-    with as_file(files("recrawl.testing.kills") / "shim.c") as source:
-        command = [compiler, "-shared", "-fPIC", "-O1", "-D_LARGEFILE64_SOURCE", "-o"]
-        subprocess.run([*command, str(target), str(source), "-ldl"], check=True)
+    command = [compiler, "-shared", "-fPIC", "-O1", "-D_LARGEFILE64_SOURCE", "-o"]
+    source = Path(__file__).with_name("shim.c")
+    subprocess.run([*command, str(target), str(source), "-ldl"], check=True)
     return target
 
 
@@ -82,7 +86,8 @@ class Aiming:
     def victims(self) -> Iterator[subprocess.Popen[str]]:
         """Have a process at hand that lives once for every line that it reads."""
         process = subprocess.Popen(
-            [sys.executable, "-c", "from recrawl.testing.kills.victim import main; main()"],
+            [sys.executable, "-c", "from tests.kills.victim import main; main()"],
+            cwd=Path(__file__).parents[2],
             env=os.environ | {"LD_PRELOAD": str(self._shim)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
