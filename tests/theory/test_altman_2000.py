@@ -210,7 +210,7 @@ def test_a_page_that_is_never_worth_a_visit() -> None:
     assert two.period is None
     assert best.never_visited.tolist() == [1]
     assert best.cost == pytest.approx(two.cost, abs=1e-9)
-    assert (found.is_well_posed, found.at_risk.tolist()) == (False, [1])
+    assert (found.met, found.at_risk.tolist()) == ("none", [1])
     assert "pages 1 gain less" in found.explanation
 
 

@@ -118,9 +118,9 @@ async def test_all_who_watch_are_told(crawl: Path) -> None:
     late = parsed(await anext(second))
 
     assert {"pulse", "report"} <= late.keys()
-    assert view.is_full
+    full = view.is_full
     await first.aclose()  # type: ignore[attr-defined]
-    assert view.n_watching == 1
+    assert (full, view.is_full) == (True, False)
     view.close()
     assert [message async for message in second] == []
     looking.cancel()
@@ -136,7 +136,9 @@ def test_a_dashboard_has_its_place_from_the_first_moment(tmp_path: Path) -> None
     full = view.is_full
     view.leave(places[0])
     view.leave(places[0])
-    assert (full, view.is_full, view.n_watching) == (True, False, 1)
+    freed = view.is_full
+    view.enter()
+    assert (full, freed, view.is_full) == (True, False, True)
     reader.close()
 
 

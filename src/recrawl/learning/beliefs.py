@@ -234,10 +234,6 @@ class RateBeliefs:
         self._scale_of[higher] = best[higher]
         self.laws[higher] = _single(self._scales[best[higher]])
 
-    def best_half_life(self) -> float:
-        """The half-life that most pages seem to have."""
-        return float(self.half_lives[np.argmax(self.shares)])
-
     def intervals(self, rows: Integers, prices: Vector, start: Vector, bounds: Vector) -> Vector:
         """Age at which a visit of each page is worth its price per weight.
 

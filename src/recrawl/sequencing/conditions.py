@@ -30,11 +30,6 @@ class Conditions:
     explanation: str
     at_risk: Integers
 
-    @property
-    def is_well_posed(self) -> bool:
-        """Whether some optimal policy visits every page again and again."""
-        return self.met != "none"
-
 
 def check_conditions(costs: DistanceCosts, *, longest: int = 64) -> Conditions:
     r"""Check Conditions (2) to (4) on the first distances and the asymptotes.

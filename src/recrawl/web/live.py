@@ -47,11 +47,6 @@ class LiveView:
         self._closing = False
 
     @property
-    def n_watching(self) -> int:
-        """Dashboards open now."""
-        return len(self._watchers)
-
-    @property
     def is_full(self) -> bool:
         """Whether no more dashboards are taken."""
         return len(self._watchers) >= self._at_most
