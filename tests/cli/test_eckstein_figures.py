@@ -7,7 +7,8 @@ import pytest
 
 from recrawl.cli import main
 from recrawl.probing import solve_continuous
-from recrawl.reproductions.eckstein_figures import compare_on, figures, learn_and_keep
+from recrawl.reproductions.eckstein import learn_and_keep
+from recrawl.reproductions.eckstein_figures import compare_on, figures
 from recrawl.tables.event_logs import EventLog
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "data" / "event_traces.parquet"

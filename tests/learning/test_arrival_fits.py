@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.errors import InvalidModel, NotConverged
-from recrawl.learning import erlang_branches
+from recrawl.learning import ascent
 from recrawl.learning.batch_log import split_log
 from recrawl.learning.erlang_branches import (
     branchings,
@@ -188,7 +188,7 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
         fit_branches([1.0], (1,))
     with pytest.raises(InvalidModel, match="entry 1 is -2"):
         fit_branches([1.0, -2.0], (1,))
-    monkeypatch.setattr(erlang_branches, "_MOST_STEPS", 2)
+    monkeypatch.setattr(ascent, "_MOST_STEPS", 2)
     samples = PhaseType.hyperexponential([0.5, 0.5], [1, 9]).sample(200, np.random.default_rng(1))
     with pytest.raises(NotConverged, match="Erlang mixture"):
         fit_branches(samples, (1, 1))

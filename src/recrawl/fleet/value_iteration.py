@@ -62,7 +62,7 @@ def iterate_as_published(model: ControlledBuffer, *, limit: int = 10_000_000) ->
     J. Talim, Z. Liu, Ph. Nain and E. G. Coffman, "Controlling the robots of Web search engines",
     ACM SIGMETRICS 2001, Proposition 2 and Section 3.
     """
-    return _iterate(model, PUBLISHED_DAMPING, (PUBLISHED_CHANGE, -1.0, limit))
+    return _iterate(model, (PUBLISHED_CHANGE, -1.0, limit))
 
 
 def iterate_to_span(
@@ -81,12 +81,10 @@ def iterate_to_span(
     NotConverged
         If it does not by then; it never does below rounding.
     """
-    return _iterate(model, PUBLISHED_DAMPING, (-1.0, tolerance, limit))
+    return _iterate(model, (-1.0, tolerance, limit))
 
 
-def _iterate(
-    model: ControlledBuffer, damping: float, stop: tuple[float, float, int]
-) -> ValueIteration:
+def _iterate(model: ControlledBuffer, stop: tuple[float, float, int]) -> ValueIteration:
     if not model.is_homogeneous:
         raise InvalidModel(
             "the paper's value iteration knows constant rates and the weights of starvation and "
@@ -98,7 +96,7 @@ def _iterate(
         float(np.asarray(model.fetch_rate)),
         float(np.asarray(model.index_rate)),
         (float(model.starvation_weight), float(model.loss_weight)),
-        damping,
+        PUBLISHED_DAMPING,
         stop,
     )
     if steps >= stop[2]:

@@ -16,6 +16,7 @@ Step: TypeAlias = Callable[[Vector], tuple[float, Vector]]
 
 _KEPT = (12, 5)  # beginnings that are followed after the first few steps, and to the top
 _SHORT = (12, 60)  # steps until the choice
+_MOST_STEPS = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +96,6 @@ def climb_from_all(
     normalise: Callable[[Vector], Vector],
     *,
     tolerance: float,
-    most: int,
     what: str,
 ) -> Ascent:
     """Climb from every beginning for a little, from the best for longer, and keep the highest top.
@@ -108,14 +108,14 @@ def climb_from_all(
     Raises
     ------
     NotConverged
-        If the best has not reached its top after ``most`` steps.
+        If the best has not reached its top after 5,000 steps.
     """
     found = [(0.0, start) for start in starts]
     for kept, short in zip(_KEPT, _SHORT, strict=True):
         if len(found) > 1:
             tried = (climb(rough, at, normalise, tolerance=0.0, most=short) for _, at in found)
             found = _distinct(((value, at) for at, value, _, _ in tried))[:kept]
-    tops = [climb(exact, at, normalise, tolerance=tolerance, most=most) for _, at in found]
+    tops = [climb(exact, at, normalise, tolerance=tolerance, most=_MOST_STEPS) for _, at in found]
     tops.sort(key=lambda top: -top[1])
     at, value, steps, reached = tops[0]
     if not reached:

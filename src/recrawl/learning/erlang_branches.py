@@ -34,7 +34,6 @@ Vector: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
 
 _TOLERANCE = 1e-8  # gain in mean log-likelihood by three steps
-_MOST_STEPS = 5000
 _MOST_CHOSEN = 4000  # observations that choose among beginnings
 _STAYS = (0.0, 0.6, 0.95)  # chances to stay in a branch, at the beginning
 _FLOOR = 1e-9  # least chance of a move, which keeps the phases irreducible
@@ -159,7 +158,6 @@ def fit_branches(samples: ArrayLike, stages: Sequence[int]) -> BranchFit:
         starts,
         lambda at: np.concatenate([_bounded(at[:m], times, order), _as_chances(at[m:])]),
         tolerance=_TOLERANCE * times.size,
-        most=_MOST_STEPS,
         what=f"Erlang mixture {tuple(stages)}",
     )
     chance = np.maximum(np.exp(top.at[m:]), _FLOOR)
@@ -229,7 +227,6 @@ def fit_dependent_branches(
         begins,
         normalise,
         tolerance=_TOLERANCE * times.size,
-        most=_MOST_STEPS,
         what=f"dependent branches {tuple(stages)}",
     )
     steady = np.maximum(np.exp(top.at[2 * m :]).reshape(m, m), _FLOOR)

@@ -209,18 +209,18 @@ def _dispersion(
         if np.max(np.abs(step)) < 1e-10:
             break
     mean = expected * np.exp(np.clip(level + slope * u, -50, 50))
-    by_week = _variance_over_mean(weekly, mean, 2)
+    by_week = _variance_over_mean(weekly, mean)
     factor = np.where(expected > 0, mean / np.maximum(expected, 1e-300), 1.0)
     daily = counts.reshape(-1, 7, 24).sum(axis=2)
     daily_mean = (exposure * rates).reshape(-1, 7, 24).sum(axis=2) * factor[:, None]
-    by_day = _variance_over_mean(daily.ravel(), daily_mean.ravel(), 2)
+    by_day = _variance_over_mean(daily.ravel(), daily_mean.ravel())
     spread = max(float((u * u) @ mean), 1e-300)
     error = float(np.sqrt(max(by_week, 1.0) / spread)) if weekly.size > 2 else np.inf
     now = float(np.exp(np.clip(level + slope * u[-1], -50, 50)))
     return float(slope), error, now, by_day, by_week
 
 
-def _variance_over_mean(counts: Vector, mean: Vector, used: int) -> float:
+def _variance_over_mean(counts: Vector, mean: Vector) -> float:
     seen = mean > 0
-    freedom = max(int(seen.sum()) - used, 1)
+    freedom = max(int(seen.sum()) - 2, 1)  # a level and a slope were fitted
     return float(np.sum((counts[seen] - mean[seen]) ** 2 / mean[seen]) / freedom)

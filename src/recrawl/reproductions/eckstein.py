@@ -25,17 +25,27 @@ from recrawl.processes.intervals import student_975
 from recrawl.processes.local_clock import WEEK_S
 from recrawl.reproductions.eckstein_printed import GRID_COSTS, POLICY_COSTS
 from recrawl.reproductions.result import Reproduction, Row
-from recrawl.tables.event_logs import fit_log, read_event_log
+from recrawl.tables.event_logs import EventLog, fit_log, read_event_log
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["compare_on_trace", "compare_policies", "grids", "policies", "traces"]
+__all__ = [
+    "MONDAY_S",
+    "compare_on_trace",
+    "compare_policies",
+    "grids",
+    "learn_and_keep",
+    "policies",
+    "traces",
+]
 
 _PAPER = "Eckstein, Gal, Reiner 2005"
 _TRACES = {"DBWorld": (DBWORLD, (9, 18)), "MicroNet": (MICRONET, (9, 19))}
 _SHOWN = (7, 28, 56)
-_HOURS = 672
+_CELLS = 672  # of the grid: hours of four weeks, quarters of an hour of one
+_BLOCK = 4  # weeks
+MONDAY_S = 345_600.0  # the first one after 1970 began
 
 
 def _source(trace: str, ratio: float) -> ProbedSource:
@@ -43,20 +53,19 @@ def _source(trace: str, ratio: float) -> ProbedSource:
     return ProbedSource(week.repeat(4), work_hours(*hours, ratio).repeat(4))
 
 
-def compare_policies(source: ProbedSource, n: int, cells: int) -> dict[str, Vector]:
+def compare_policies(source: ProbedSource, n: int) -> dict[str, Vector]:
     """Schedules of the paper's four policies and the optimum in continuous time.
 
     Parameters
     ----------
     source : the model, piecewise constant, without a gap
-    n : probes in one period, >= 1
-    cells : of the even grid of ``discrete``, >= n
+    n : probes in one period, >= 1; ``discrete`` has a grid of 672 cells
     """
     return {
         "uniform": schedule_uniform(source, n),
         "threshold": schedule_threshold(source, n),
         "first arrival": schedule_first_arrival(source, n),
-        "discrete": solve_exactly(source, n, cells).probes,
+        "discrete": solve_exactly(source, n, _CELLS).probes,
         "continuous": solve_continuous(source, n).probes,
     }
 
@@ -69,7 +78,7 @@ def policies() -> Reproduction:
             continue
         source = _source(trace, ratio)
         computed: dict[str, object] = {}
-        for name, schedule in compare_policies(source, n, _HOURS).items():
+        for name, schedule in compare_policies(source, n).items():
             computed[name] = source.cost(schedule)
             if name != "continuous":
                 computed[f"{name}, improved"] = improve_schedule(source, schedule).cost
@@ -122,7 +131,7 @@ def _draw(figure: "Figure") -> None:
         source = _source(trace, ratio)
         costs: dict[str, list[float]] = {}
         for n in numbers:
-            for name, schedule in compare_policies(source, n, _HOURS).items():
+            for name, schedule in compare_policies(source, n).items():
                 costs.setdefault(name, []).append(source.cost(schedule))
         for name, line in costs.items():
             panel.plot(numbers, line, label=name, linewidth=1.3)
@@ -133,23 +142,38 @@ def _draw(figure: "Figure") -> None:
     add_legend(panels[0])
 
 
-def compare_on_trace(
-    local: Vector, rates: Vector, per_week: int, ratio: float
-) -> dict[str, Vector]:
-    """Actual weekly costs of each policy on the testing part of a trace, times on a week's clock.
+def learn_and_keep(log: EventLog) -> tuple[ProbedSource, Vector, float]:
+    """Learn the week from the first 70 % of a trace; return also the rest, and how many weeks.
 
     Parameters
     ----------
-    local : testing events, seconds on the wall clock since some Monday
-    rates : intensity learned from the training part, per second in each hour of the week
+    log : its clock is taken to be UTC
+
+    Returns
+    -------
+    The source in seconds, which matters three times as much from 9 to 18 h of weekdays; testing
+    events, seconds since some Monday; the weeks that these span.
     """
-    source = ProbedSource(
-        Profile.steps(np.arange(169) * 3600.0, rates), work_hours(9, 18, ratio, day=86_400.0)
-    )
+    cut = log.times_s[0] + 0.7 * (log.times_s[-1] - log.times_s[0])
+    train, test = log.times_s[log.times_s <= cut], log.times_s[log.times_s > cut]
+    fitted, _ = fit_log(type(log)(log.path, log.name, train), "UTC")
+    week = Profile.steps(np.arange(169) * 3600.0, fitted.rates)
+    source = ProbedSource(week, work_hours(9, 18, 3.0, day=86_400.0))
+    return source, test - MONDAY_S, float(log.times_s[-1] - cut) / WEEK_S
+
+
+def compare_on_trace(source: ProbedSource, local: Vector, per_week: int) -> dict[str, Vector]:
+    """Actual weekly costs of each policy on the testing part of a trace.
+
+    Parameters
+    ----------
+    source, local : of :func:`learn_and_keep`
+    per_week : probes, >= 1
+    """
     weeks = (local // WEEK_S).astype(int)
     weeks = weeks - weeks.min()
     found: dict[str, Vector] = {}
-    for name, schedule in compare_policies(source, per_week, _HOURS).items():
+    for name, schedule in compare_policies(source, per_week).items():
         costs = evaluate_events(source, schedule, local % WEEK_S).costs
         found[name] = np.asarray(np.bincount(weeks, costs), dtype=np.float64)
     return found
@@ -164,12 +188,9 @@ def traces(log: Path) -> Reproduction:
     """
     rows = []
     for one in read_event_log(log):
-        cut = one.times_s[0] + 0.7 * (one.times_s[-1] - one.times_s[0])
-        train, test = one.times_s[one.times_s <= cut], one.times_s[one.times_s > cut]
-        fitted, _ = fit_log(type(one)(one.path, one.name, train), "UTC")
-        local = test - 345_600.0
+        source, local, _ = learn_and_keep(one)
         for per_week in (7, 21, 70):
-            weekly = compare_on_trace(local, fitted.rates, per_week, 3.0)
+            weekly = compare_on_trace(source, local, per_week)
             ours = weekly["continuous"]
             computed: dict[str, object] = {"ours, days a week": float(ours.mean() / 86_400.0)}
             for name in ("uniform", "threshold", "first arrival"):
@@ -189,10 +210,10 @@ def _with_error(value: float, half: float) -> str:
     return f"{value:.1f} ± {half:.1f}" if np.isfinite(half) else f"{value:.1f} (one block)"
 
 
-def _half_width(theirs: Vector, ours: Vector, block: int = 4) -> float:
+def _half_width(theirs: Vector, ours: Vector) -> float:
     """Half of the 95 % interval of the ratio of sums, in per cent: Student's, over blocks."""
-    starts = np.arange(0, theirs.size // block * block, block)
-    a, b = (np.add.reduceat(one[: starts.size * block], starts) for one in (theirs, ours))
+    starts = np.arange(0, theirs.size // _BLOCK * _BLOCK, _BLOCK)
+    a, b = (np.add.reduceat(one[: starts.size * _BLOCK], starts) for one in (theirs, ours))
     if starts.size < 2:
         return float("inf")
     errors = (a - a.sum() / max(b.sum(), 1e-300) * b) / max(b.mean(), 1e-300)

@@ -10,7 +10,6 @@ import numpy as np
 from recrawl.drawing import add_legend, add_panels
 from recrawl.probing import (
     ProbedSource,
-    Profile,
     evaluate_events,
     improve_schedule,
     schedule_first_arrival,
@@ -21,19 +20,19 @@ from recrawl.probing import (
 )
 from recrawl.probing.profile import Vector
 from recrawl.processes.local_clock import WEEK_S
+from recrawl.reproductions.eckstein import MONDAY_S, learn_and_keep
 from recrawl.reproductions.result import Reproduction, Row
-from recrawl.tables.event_logs import EventLog, fit_log, read_event_log
+from recrawl.tables.event_logs import EventLog, read_event_log
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["POLICIES", "Compared", "compare_on", "figures", "learn_and_keep"]
+__all__ = ["POLICIES", "Compared", "compare_on", "figures"]
 
 _CELLS = 672  # of a week: quarters of an hour
 _SHOWN = (7, 21, 70)
 _DRAWN = (3, 5, 7, 10, 14, 21, 35, 50, 70)
-_MONDAY_S = 345_600.0  # the first one after 1970 began
 
 POLICIES: Mapping[str, Callable[[ProbedSource, int], Vector]] = {
     "DOE": lambda source, n: solve_exactly(source, n, _CELLS).probes,
@@ -61,29 +60,13 @@ class Compared:
     moves: int
 
 
-def learn_and_keep(log: EventLog, ratio: float = 3.0) -> tuple[ProbedSource, Vector, float]:
-    """Learn the week from the first 70 % of a trace; return also the rest, and how many weeks.
-
-    Parameters
-    ----------
-    log : its clock is taken to be UTC
-    ratio : importance in work hours (9 to 18 h) over that at other times, >= 0
-    """
-    cut = log.times_s[0] + 0.7 * (log.times_s[-1] - log.times_s[0])
-    train, test = log.times_s[log.times_s <= cut], log.times_s[log.times_s > cut]
-    fitted, _ = fit_log(type(log)(log.path, log.name, train), "UTC")
-    week = Profile.steps(np.arange(169) * 3600.0, fitted.rates)
-    source = ProbedSource(week, work_hours(9, 18, ratio, day=86_400.0))
-    return source, (test - _MONDAY_S) % WEEK_S, float(log.times_s[-1] - cut) / WEEK_S
-
-
 def compare_on(source: ProbedSource, events: Vector, weeks: float, n: int) -> dict[str, Compared]:
     """Return what each policy costs in a week, and what Algorithm 10 makes of it.
 
     Parameters
     ----------
     source : pattern of a week, in seconds
-    events : shape (m,), testing events, seconds since the week began
+    events : shape (m,), testing events, seconds since some Monday
     weeks : that the events span, > 0
     n : probes a week, >= 1
     """
@@ -92,7 +75,7 @@ def compare_on(source: ProbedSource, events: Vector, weeks: float, n: int) -> di
         schedule = make(source, n)
         better = improve_schedule(source, schedule)
         seen, seen_better = (
-            evaluate_events(source, probes, events).total / weeks
+            evaluate_events(source, probes, events % WEEK_S).total / weeks
             for probes in (schedule, better.probes)
         )
         cost = source.cost(schedule)
@@ -217,7 +200,7 @@ def _one_probe(panel: "Axes", source: ProbedSource) -> None:
 
 def _scatter(panel: "Axes", log: EventLog) -> None:
     """Draw when updates came: the week against the hour of the day."""
-    local = log.times_s - _MONDAY_S
+    local = log.times_s - MONDAY_S
     weeks = (local - local[0]) / WEEK_S
     panel.plot(weeks, local % 86_400.0 / 3600.0, ".", markersize=1.5)
     panel.set_title(f"Figure 3: {log.name[:24]}", fontsize=10)

@@ -35,26 +35,25 @@ class TableInMemory(PageTable):
             yield done, batch
 
 
-def as_page_table(source: Any, needs: Sequence[str] = ("change_rate",)) -> PageTable:
+def as_page_table(source: Any) -> PageTable:
     """Return a table of pages, whatever it comes as.
 
     Parameters
     ----------
     source : a path; a mapping of columns; or anything with the Arrow stream interface, as tables of
         pandas, polars, pyarrow and duckdb have
-    needs : columns of which one must be there
 
     Raises
     ------
     InvalidTable
-        It is none of these, or lacks the column that is needed.
+        It is none of these, or lacks the column change_rate.
     """
     if isinstance(source, str | Path):
-        return open_page_table(Path(source), needs)
+        return open_page_table(Path(source))
     table = as_arrow(source)
     path = Path("table")
     check_names(path, table.column_names)
-    check_needs(path, needs, table.column_names)
+    check_needs(path, ["change_rate"], table.column_names)
     if not table.num_rows:
         raise InvalidTable("table: 0 pages, at least 1 is needed")
     return TableInMemory(

@@ -83,20 +83,19 @@ def table_paths(path: Path) -> list[Path]:
     return found
 
 
-def open_page_tables(path: Path, needs: Sequence[str] = ("change_rate",)) -> PageTable:
+def open_page_tables(path: Path) -> PageTable:
     """Look into one file or several, and recognise their columns, which must be the same.
 
     Parameters
     ----------
     path : file, folder, or pattern such as ``pages-*.parquet``
-    needs : columns, one of which at least each file must have
 
     Raises
     ------
     InvalidTable
-        There is no such table, it lacks the column that is needed, or two have other columns.
+        There is no such table, it lacks the column change_rate, or two have other columns.
     """
-    tables = [open_page_table(one, needs) for one in table_paths(path)]
+    tables = [open_page_table(one) for one in table_paths(path)]
     first = tables[0]
     if len(tables) == 1:
         return first

@@ -79,11 +79,11 @@ def element(tag: str, /, *children: Child, **attributes: str | int | float | boo
     return Markup("".join(parts))
 
 
-def link(url: str, *children: Child, class_: str | None = None) -> Markup:
+def link(url: str, *children: Child) -> Markup:
     """Return a link to a stranger's page; an address that is not http or https is only text."""
     if not url.lower().startswith(("http://", "https://")):
-        return element("span", *children, class_=class_)
-    return element("a", *children, href=url, rel="noopener noreferrer nofollow", class_=class_)
+        return element("span", *children)
+    return element("a", *children, href=url, rel="noopener noreferrer nofollow")
 
 
 class Pattern:

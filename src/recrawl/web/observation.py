@@ -23,7 +23,6 @@ _MOST_VISITS: Final = 300_000  # of the history that it is made from
 _LONGEST_S: Final = 30 * 86_400.0
 _HOSTS: Final = 50
 _PAGES: Final = 8
-_CHANGES: Final = 8
 
 
 def crawl_instant(facts: CrawlFacts, *, is_running: bool) -> float:
@@ -101,7 +100,7 @@ class CrawlObserver:
             "first_visit": first_s,
             "gain": gained.get("gain"),
             "gain_pages": gained.get("gain_pages"),
-            "changes": recent_changes(frontier, limit=_CHANGES),
+            "changes": recent_changes(frontier),
             "troubles": troubles(history),
             "spending": spending(history),
             "left_out": left_out(history),

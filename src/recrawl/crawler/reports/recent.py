@@ -18,6 +18,7 @@ __all__ = [
     "why_left_out",
 ]
 
+_CHANGES: Final = 8
 _AMONG: Final = 20_000  # visits that troubles are looked for in
 _SPENT_AMONG: Final = 1_000
 _PURPOSES: Final = {
@@ -55,14 +56,9 @@ def note_words(note: str) -> str:
     return _NOTES.get(note, note)
 
 
-def recent_changes(frontier: Frontier, *, limit: int = 12) -> list[dict[str, Any]]:
-    """Return what pages said anew, the latest first: address, title, instant and lines.
-
-    Parameters
-    ----------
-    limit : changes at most, >= 0
-    """
-    return [change_lines(one) for one in frontier.differences(limit=limit)]
+def recent_changes(frontier: Frontier) -> list[dict[str, Any]]:
+    """Return what pages said anew, the latest first: address, title, instant and lines."""
+    return [change_lines(one) for one in frontier.differences(limit=_CHANGES)]
 
 
 def change_lines(one: Difference) -> dict[str, Any]:

@@ -75,7 +75,8 @@ def search_page(
     home = not question.text and trouble is None
     content: list[Child] = [_form(question, hosts, home=home)]
     if trouble is not None:
-        content.append(_box("There is nothing to search yet", trouble))
+        what = element("h2", "There is nothing to search yet")
+        content.append(element("div", what, element("p", trouble), class_="message"))
     elif result is None:
         content.append(_hints(n_documents))
     elif result.hits:
@@ -284,7 +285,3 @@ def _nothing(question: SearchQuestion, result: SearchResult, n_documents: int | 
         everywhere = question.url(host="", age="", page=1)
         parts.append(element("p", element("a", "Search all hosts and ages", href=everywhere)))
     return element("div", parts, class_="message")
-
-
-def _box(title: str, text: str) -> Markup:
-    return element("div", element("h2", title), element("p", text), class_="message")
