@@ -27,7 +27,7 @@ from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash
 from recrawl.crawler.ports import Extractor
 from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
-from recrawl.terms import About, Extract, FetchResponse
+from recrawl.terms import Extract, FetchResponse
 
 __all__ = ["IsolatedExtractor"]
 
@@ -39,32 +39,9 @@ _KEPT_S: Final = 3_600.0
 _MOST_HOSTS: Final = 10_000
 
 
-class _Page(msgspec.Struct):
-    """Answer of a reader about a page; nothing in it is taken on trust."""
-
-    title: str
-    text: str
-    signature: str
-    headings: list[str]
-    links: list[str]
-    anchors: list[str]
-    feeds: list[str]
-    scripts: list[str]
-    canonical: str | None
-    language: str
-    noindex: bool
-    nofollow: bool
-    unreadable: str
-    sends_to: str | None
-    is_until: bool
-    needs_scripts: bool
-    main: str
-    markdown: str
-    about: About | None
-
-
+# Answers of a reader; nothing in them is taken on trust.
 _Dated = list[tuple[str, float | None]]
-_PAGE: Final = msgspec.json.Decoder(_Page)
+_PAGE: Final = msgspec.json.Decoder(Extract)
 _SITEMAP: Final = msgspec.json.Decoder(tuple[_Dated, list[str]])
 _FEED: Final = msgspec.json.Decoder(_Dated)
 
@@ -101,28 +78,7 @@ class IsolatedExtractor(Extractor):
     @override
     async def page(self, response: FetchResponse) -> Extract:
         kind = "pdf" if response.content_type == PDF else "page"
-        found = _PAGE.decode(await self._read(kind, response))
-        return Extract(
-            title=found.title,
-            text=found.text,
-            signature=bytes.fromhex(found.signature),
-            headings=tuple(found.headings),
-            links=tuple(found.links),
-            anchors=tuple(found.anchors),
-            feeds=tuple(found.feeds),
-            scripts=tuple(found.scripts),
-            canonical=found.canonical,
-            language=found.language,
-            noindex=found.noindex,
-            nofollow=found.nofollow,
-            unreadable=found.unreadable,
-            sends_to=found.sends_to,
-            is_until=found.is_until,
-            needs_scripts=found.needs_scripts,
-            main=found.main,
-            markdown=found.markdown,
-            about=found.about,
-        )
+        return _PAGE.decode(await self._read(kind, response))
 
     @override
     async def sitemap(self, response: FetchResponse) -> tuple[_Dated, list[str]]:

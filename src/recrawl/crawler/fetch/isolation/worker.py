@@ -5,6 +5,7 @@ standard input. It takes no file, no environment and no address with it, can ope
 ends with its parent. A page that takes too long or too much ends the process: that is its answer.
 """
 
+import base64
 import codecs
 import contextlib
 import encodings
@@ -84,27 +85,7 @@ def _read(extractor: PageExtractor, kind: str, response: FetchResponse) -> Any:
     if kind == "feed":
         return extractor.feed(response)
     found = extractor.page(response)
-    return {
-        "title": found.title,
-        "text": found.text,
-        "signature": found.signature.hex(),
-        "headings": found.headings,
-        "links": found.links,
-        "anchors": found.anchors,
-        "feeds": found.feeds,
-        "scripts": found.scripts,
-        "canonical": found.canonical,
-        "language": found.language,
-        "noindex": found.noindex,
-        "nofollow": found.nofollow,
-        "unreadable": found.unreadable,
-        "sends_to": found.sends_to,
-        "is_until": found.is_until,
-        "needs_scripts": found.needs_scripts,
-        "main": found.main,
-        "markdown": found.markdown,
-        "about": None if found.about is None else asdict(found.about),
-    }
+    return asdict(found) | {"signature": base64.b64encode(found.signature).decode()}
 
 
 def _load(kinds: str) -> None:
