@@ -16,6 +16,7 @@ from recrawl.cli.output import note, parse_duration_s, print_json, print_table
 from recrawl.crawler.control.scope import Scope, why_outside
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.settings import load_settings
+from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.crawler.wiring.stores import is_running, open_door
 from recrawl.errors import InputError
 from recrawl.terms import VisitAnswer
@@ -56,7 +57,9 @@ def visit(
     """
     timeout_s = parse_duration_s(timeout, name="--timeout")
     directory = crawl.place()
-    scope = None if crawl.state is not None else _scope(crawl.path)
+    scope = (
+        None if crawl.state is not None else crawl_rules(load_settings(crawl.path)).admission.scope
+    )
     asked = list(dict.fromkeys(_checked(_given(urls, from_), scope)))
     if not asked:
         raise InputError("visit what? Give at least one address, or --from FILE")
@@ -89,17 +92,6 @@ def visit(
         note(f"{len(asked):,} to be visited before all others{running}.")
     failed = any(one.outcome is None or one.outcome in _FAILED for one in answers)
     return 1 if wait and failed else 0
-
-
-def _scope(path: Path) -> Scope:
-    settings = load_settings(path)
-    return Scope(
-        hosts=tuple(settings.hosts),
-        include=tuple(settings.include),
-        exclude=tuple(settings.exclude),
-        max_depth=settings.max_depth,
-        max_hops=settings.max_redirects,
-    )
 
 
 def _given(urls: Sequence[str], source: Path | None) -> Iterator[tuple[str, str]]:

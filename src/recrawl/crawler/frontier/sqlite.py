@@ -307,19 +307,7 @@ class SqliteFrontier(Frontier):
     @override
     def save_host(self, record: HostRecord) -> None:
         with self._writing():
-            self._run(
-                "save_host",
-                host_id=record.host_id,
-                robots_status=record.robots_status,
-                robots_body=record.robots_body,
-                robots_until_s=record.robots_until_s,
-                failures=record.failures,
-                blocked_until_s=record.blocked_until_s,
-                blocked_why=record.blocked_why,
-                ip_address=record.ip_address,
-                ip_blocked_until_s=record.ip_blocked_until_s,
-                rest_s=record.rest_s,
-            )
+            self._run("save_host", **asdict(record))
 
     # -- leases --
 
@@ -771,17 +759,7 @@ class SqliteFrontier(Frontier):
     @override
     def save_plan(self, plan: PlanRecord) -> None:
         with self._writing():
-            self._run(
-                "save_plan",
-                solved_at_s=plan.solved_at_s,
-                n_pages=plan.n_pages,
-                budget_per_s=plan.budget_per_s,
-                price=plan.price,
-                freshness=plan.freshness,
-                n_never_visited=plan.n_never_visited,
-                measure=plan.measure,
-                clocks=plan.clocks,
-            )
+            self._run("save_plan", **asdict(plan))
 
     @override
     def save_crawl_rates(

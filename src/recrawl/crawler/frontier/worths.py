@@ -1,6 +1,7 @@
 """Worths of pages, in SQLite: importance, link lists, counts, and what visits brought."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 
 from typing_extensions import override
 
@@ -62,13 +63,8 @@ class SqliteWorths(Part, Worths):
         hosts: dict[int, None] = {}
         with self._writing():
             for one in worths:
-                told = {
-                    "page_id": one.page_id,
-                    "weight": one.weight,
-                    "importance": one.importance,
-                    "parts": one.parts,
-                }
-                for host_id, tier in self._db.execute(self._q["save_importance"], told).fetchall():
+                saved = self._db.execute(self._q["save_importance"], asdict(one))
+                for host_id, tier in saved.fetchall():
                     if tier == 0:
                         hosts[host_id] = None
         return list(hosts)
