@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.acceptance.servers import Exchange, serving
+from tests.oracles.frontier import PlainFrontier
 
 from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.lifecycle import RevisitRules
@@ -49,6 +50,11 @@ from recrawl.testing.worlds import TimedWork
 EPOCH_S = 1_800_000_000.0
 
 
+class TestPlainFrontier(FrontierSuite):
+    def make(self, directory: Path) -> Frontier:
+        return PlainFrontier()
+
+
 class TestMemoryFrontier(FrontierSuite):
     def make(self, directory: Path) -> Frontier:
         return MemoryFrontier()
@@ -59,9 +65,9 @@ class TestSqliteFrontier(FrontierSuite):
         return SqliteFrontier(directory)
 
 
-class TestMemoryFeed(FeedSuite):
+class TestPlainFeed(FeedSuite):
     def make(self, directory: Path) -> Frontier:
-        return MemoryFrontier()
+        return PlainFrontier()
 
 
 class TestSqliteFeed(FeedSuite):

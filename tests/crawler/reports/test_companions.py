@@ -21,7 +21,7 @@ def frontier() -> MemoryFrontier:
     return crawled(
         {
             PAGE: [(NOW_S - 9 * DAY_S, NEW)],
-            "/guide/1": [(NOW_S - 3 * DAY_S, CHANGED), (NOW_S - 2 * DAY_S, CHANGED)],
+            "/guide/1": [(NOW_S - 3 * DAY_S, CHANGED), (NOW_S - 1.9 * DAY_S, CHANGED)],
             "/guide/2": [(NOW_S - 2 * DAY_S, CHANGED)],
             "/guide/sub/3": [(NOW_S - DAY_S, CHANGED)],
             "/guide/4": [(NOW_S - 10 * DAY_S, CHANGED), (NOW_S - DAY_S, Outcome.UNCHANGED)],

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from tests.oracles.feed import PlainFeed
 from typing_extensions import override
 
 from recrawl.crawler.frontier.memory import MemoryFrontier
-from recrawl.crawler.frontier.memory_feed import MemoryFeed
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted, about_of, record_of
@@ -51,7 +51,7 @@ def test_a_record_holds_the_content_under_what_it_is() -> None:
     assert "markdown" not in record_of(CHANGE, "markdown", None)
 
 
-class Entries(MemoryFeed):
+class Entries(PlainFeed):
     """A feed of so many changes, each of a page of its own; keeps how it was asked."""
 
     def __init__(self, n: int) -> None:

@@ -25,7 +25,7 @@ from recrawl.crawler.control.revisit_policy import (
 from recrawl.crawler.control.tiers import worth_share
 from recrawl.crawler.control.timetables import ProbedBy
 from recrawl.crawler.frontier.memory import MemoryFrontier
-from recrawl.crawler.frontier.memory_worths import MemoryWorths
+from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import AdmissionLimits, EventSink, Offload
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.crawler.runtime.importance import ImportanceKeeper
@@ -198,8 +198,8 @@ def test_a_plan_has_of_the_budget_what_first_visits_and_timetables_leave(
 def test_a_plan_leaves_what_is_born_its_first_visits(monkeypatch: pytest.MonkeyPatch) -> None:
     """What appears on a page is worth what pages usually are, and so is what it leads to."""
     born = [Birth(1, 1, Kind.PAGE, n=5.0, exposure_s=5e4)]
-    monkeypatch.setattr(MemoryWorths, "births", lambda _: born)
-    monkeypatch.setattr(MemoryWorths, "depths", lambda _: [(1, 0, 1, 1), (1, 1, 6, 0)])
+    monkeypatch.setattr(SqliteWorths, "births", lambda _: born)
+    monkeypatch.setattr(SqliteWorths, "depths", lambda _: [(1, 0, 1, 1), (1, 1, 6, 0)])
     frontier = Held(4)
     frontier.weights = np.array([1.0, 2.0, 3.0, 10.0])
 
@@ -393,7 +393,7 @@ def test_dates_that_proved_true_have_pages_looked_at_again_that_were_gone(
     policy.answer, frontier.dates_s = answer, np.full(3, EPOCH_S - 2 * DAY_S)
     proved = {1: Announcer(0.5, 0.9, EPOCH_S)}
     read = [Birth(9, 1, Kind.SITEMAP, n=0.0, exposure_s=DAY_S, last_visit_s=EPOCH_S)]
-    monkeypatch.setattr(MemoryWorths, "births", lambda _: read)
+    monkeypatch.setattr(SqliteWorths, "births", lambda _: read)
 
     async def main() -> VirtualCrawl:
         virtual = planning(frontier, policy)

@@ -7,7 +7,7 @@ from math import inf
 import pytest
 
 from recrawl.crawler.frontier.memory import MemoryFrontier
-from recrawl.crawler.frontier.memory_worths import MemoryWorths
+from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.outcomes import Finding, update_of
 from recrawl.errors import StateError
@@ -285,7 +285,7 @@ def test_who_found_what_first_has_only_the_lead() -> None:
 
     taken: list[object] = []
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(MemoryWorths, "found_again", lambda _, leads: taken.append(leads))
+        patched.setattr(SqliteWorths, "found_again", lambda _, leads: taken.append(leads))
         run_virtually(main())
 
     assert taken == [{1: (1, 5.0)}]

@@ -6,12 +6,12 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pytest
+from tests.oracles.frontier import PlainFrontier
 
 from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.evidence import Evidence
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.policies import revisit_policy
-from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.visit_learner import VisitLearner, parts_of
 from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
@@ -21,7 +21,7 @@ T = TypeVar("T")
 A, N, N_VISITS = "http://a.test", 30, 20
 
 
-class Asked(MemoryFrontier):
+class Asked(PlainFrontier):
     """Notes of which pages the visits are read, and how many of each at most."""
 
     def __init__(self) -> None:

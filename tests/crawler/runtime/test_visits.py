@@ -12,7 +12,7 @@ from typing_extensions import override
 from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
-from recrawl.crawler.frontier.memory_worths import MemoryWorths
+from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import EventSink
 from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.visits import Visitor
@@ -279,7 +279,7 @@ def test_whoever_led_first_to_what_is_listed_later_has_only_the_lead(
 ) -> None:
     """Ten seconds here: the list would have told of it as well."""
     taken: list[object] = []
-    monkeypatch.setattr(MemoryWorths, "found_again", lambda _, leads: taken.append(leads))
+    monkeypatch.setattr(SqliteWorths, "found_again", lambda _, leads: taken.append(leads))
     lease = Lease(1, f"{A}/list", 1, 1, EPOCH_S, kind=Kind.SITEMAP)
     body = f"<urlset><url><loc>{A}/new</loc></url></urlset>".encode()
 

@@ -1,4 +1,4 @@
-"""Worths of pages, in memory: the specification of the durable ones."""
+"""Worths of pages, in plain Python: the specification of the durable ones."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from recrawl.crawler.control.births import HALF_LIFE_S
 from recrawl.crawler.ports import Worths
 from recrawl.terms import Birth, Discovery, Kind, PageState, PageUpdate, PageWorth
 
-__all__ = ["KnownPage", "MemoryWorths"]
+__all__ = ["KnownPage", "PlainWorths"]
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class _Brought:
 
 
 @dataclass(slots=True)
-class MemoryWorths(Worths):
+class PlainWorths(Worths):
     """Part of a frontier.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The feed in memory: what the durable one is held against."""
+"""The feed in plain Python: what the durable one is held against."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from recrawl.crawler.control.telling import kind_of, version_of
 from recrawl.crawler.ports import Feed
 from recrawl.terms import Change, ChangeKind, PageState, PageUpdate
 
-__all__ = ["Copy", "MemoryFeed"]
+__all__ = ["Copy", "PlainFeed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Copy:
     weight: float = 1.0
 
 
-class MemoryFeed(Feed):
+class PlainFeed(Feed):
     """A feed that lives as long as its process.
 
     Parameters
