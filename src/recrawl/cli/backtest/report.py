@@ -56,12 +56,8 @@ def _json(one: Compared, name: str) -> dict[str, object]:
     if name != "recrawl":
         answer["behind_recrawl"] = dict(zip(("mean", "low", "high"), one.ahead(name), strict=True))
     if name in one.at_same:
-        same = one.at_same[name]
         answer["recrawl_at_its_fetches"] = {
-            "freshness": same.freshness,
-            "low": same.low,
-            "high": same.high,
-            "fetches": same.fetches,
+            key: getattr(one.at_same[name], key) for key in ("freshness", "low", "high", "fetches")
         }
     return answer
 

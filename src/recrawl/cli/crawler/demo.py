@@ -15,7 +15,7 @@ from recrawl.cli.crawler.stage import OWN, Played, play, play_virtually
 from recrawl.cli.figures import check_picture
 from recrawl.cli.options import Json
 from recrawl.cli.output import called_as, console, print_json, print_table
-from recrawl.cli.sizes import check_seed
+from recrawl.cli.sizes import check_seed, check_whole
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, StateError
 from recrawl.quantities import show_rate
@@ -135,10 +135,8 @@ def demo(
     """
     if not 2.0 <= seconds <= 3600.0:
         raise InputError(f"--seconds: {seconds:g} must be between 2 and 3600")
-    if not 1 <= pages <= 100_000:
-        raise InputError(f"--pages: {pages} must be between 1 and 100000")
-    if not 1 <= hosts <= 8:
-        raise InputError(f"--hosts: {hosts} must be between 1 and 8")
+    check_whole("--pages", pages, 100_000)
+    check_whole("--hosts", hosts, 8)
     if pages < hosts:
         raise InputError(f"--pages: {pages} must be at least one for each of {hosts} hosts")
     check_seed(seed)

@@ -122,17 +122,13 @@ def _write_parquet(path: Path, batches: Batches) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from recrawl.tables.exports import arrow_type
+    from recrawl.tables.exports import as_table
 
     rows = 0
     writer: pq.ParquetWriter | None = None
     try:
         for names, batch in batches:
-            columns = {
-                name: pa.array([row[place] for row in batch], type=arrow_type(name))
-                for place, name in enumerate(names)
-            }
-            table = pa.table(columns)
+            table = as_table([(names, batch)])
             if writer is None:
                 writer = pq.ParquetWriter(path, table.schema, compression="zstd")
             writer.write_table(table)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from recrawl.cli.crawler.place import HERE, CrawlNamed
 from recrawl.cli.options import Quiet, UntilEof
 from recrawl.cli.output import note
+from recrawl.cli.sizes import check_whole
 from recrawl.crawler.settings import load_settings
 from recrawl.errors import InputError
 from recrawl.web.guard import Access
@@ -58,8 +59,7 @@ def serve(
     quiet
         Do not print the address.
     """
-    if not 0 <= port <= 65_535:
-        raise InputError(f"--port: {port} must be between 0 and 65535")
+    check_whole("--port", port, 65_535, least=0)
     token = _token(token_file)
     if not is_loopback(listen) and token is None:
         raise InputError(

@@ -1,5 +1,6 @@
 """`recrawl check`, `backup`, `restore`: is the state of a crawl whole, and copies of it."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG, HERE, CrawlNamed
@@ -36,8 +37,8 @@ def check(
     done = mend(_folder("--repair", directory)) if repair else []
     faults = look_through(directory)
     if json_:
-        told = [{"part": fault.part, "what": fault.what} for fault in faults]
-        print_json({"state": str(directory), "done": done, "faults": told})
+        told = {"state": str(directory), "done": done, "faults": list(map(asdict, faults))}
+        print_json(told)
         return int(bool(faults))
     for words in done:
         say(f"Done: {words}")

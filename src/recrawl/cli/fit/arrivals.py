@@ -131,25 +131,27 @@ def _fit(log: BatchLog, method: str, order: int) -> ArrivalsFit:
                 raise
             said.append(f"two phases by moments: {error}")
         else:
-            off = np.abs(two.process.correlations(_LAGS) - seen) > 3 * errors
+            off = _off(log, two.process)
             correlated = np.any(np.abs(seen[:4]) > 3 * errors[:4])
-            if method == "moments" or (correlated and not np.any(off) and not two.said):
-                if np.any(off):
-                    lags = ", ".join(str(k + 1) for k in np.flatnonzero(off))
-                    said.append(f"correlations at lags {lags} are off by over 3 standard errors")
-                return ArrivalsFit(two.process, "moments", (), (*said, *two.said), False)
+            if method == "moments" or (correlated and not off and not two.said):
+                return ArrivalsFit(two.process, "moments", (), (*said, *off, *two.said), False)
             said += two.said
     candidates = select_dependent_branches(log.intervals, log.starts, order=order)
     best = candidates[0]
-    off = np.abs(best.process.correlations(_LAGS) - seen) > 3 * errors
-    if np.any(off):
-        lags = ", ".join(str(k + 1) for k in np.flatnonzero(off))
-        said.append(f"correlations at lags {lags} are off by over 3 standard errors")
+    said += _off(log, best.process)
     fitted = best.time_law.squared_variation
     if abs(fitted / scv - 1) > 0.25:
         said.append(f"squared variation {scv:.4g} of the log, {fitted:.4g} of the fit")
     exponential = best.stages == (1,)
     return ArrivalsFit(best.process, "likelihood", candidates, said, exponential)
+
+
+def _off(log: BatchLog, process: MarkovianArrivals) -> list[str]:
+    """Say which correlations a process does not match, if any."""
+    apart = np.abs(process.correlations(_LAGS) - log.correlations(_LAGS))
+    off = np.flatnonzero(apart > 3 * log.correlation_errors(_LAGS))
+    lags = ", ".join(str(k + 1) for k in off)
+    return [f"correlations at lags {lags} are off by over 3 standard errors"] if off.size else []
 
 
 def _as_json(

@@ -30,6 +30,7 @@ from recrawl.tables.writing import check_out, write_batch
 
 __all__ = ["main"]
 
+_QUALITY = ("precision", "recall", "worth_time", "log_odds", "log_odds_error")
 _LISTED_PAGES = 10_000  # in the JSON object
 _JUDGED_PAGES = 50_000  # by which half-lives are judged, where there are more
 
@@ -118,7 +119,10 @@ def main(
         "quantiles": np.quantile(found.rates, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist(),
         "half_life": drift[0],
         "held_out": drift[1],
-        "signals": {name: _quality(one) for name, one in _signals(read, elapsed).items()},
+        "signals": {
+            name: {part: getattr(one, part) for part in _QUALITY}
+            for name, one in _signals(read, elapsed).items()
+        },
     }
     if is_listed:
         answer["rates"] = dict(zip(read.names, found.rates.tolist(), strict=True))
@@ -167,16 +171,6 @@ def _signals(read: _Visits, elapsed: NDArray[np.float64]) -> dict[str, SignalQua
             read.told.changed[sources == name],
         )
         for name in np.unique(sources)
-    }
-
-
-def _quality(one: SignalQuality) -> dict[str, float]:
-    return {
-        "precision": one.precision,
-        "recall": one.recall,
-        "worth_time": one.worth_time,
-        "log_odds": one.log_odds,
-        "log_odds_error": one.log_odds_error,
     }
 
 

@@ -18,7 +18,6 @@ from recrawl.cli.robots.report import (
     print_answer,
     sensitivity,
     show_point,
-    show_rates,
 )
 from recrawl.crawler.control.careful import lookup_policy
 from recrawl.errors import InputError
@@ -72,7 +71,7 @@ def advise_plain(request: PlainRequest, *, as_json: bool) -> None:
     answer = Answer(best, static, request.rates.unit, unrestricted, measured)
     parts: dict[str, object] = {}
     if measured is not None:
-        parts["rates"], parts["if_wrong"] = show_rates(measured), sensitivity(best, measured)
+        parts["rates"], parts["if_wrong"] = asdict(measured), sensitivity(best, measured)
     if yours is not None:
         parts["yours"] = [asdict(part) for part in evaluate_policy(best.model, yours(best.model))]
     if asked.simulate is not None:

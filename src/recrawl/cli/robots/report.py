@@ -32,7 +32,6 @@ __all__ = [
     "print_simulated",
     "sensitivity",
     "show_point",
-    "show_rates",
 ]
 
 _MOST_ROWS = 40
@@ -93,14 +92,6 @@ def sensitivity(best: RobotOptimum, measured: MeasuredRates) -> list[dict[str, o
     return found
 
 
-def show_rates(measured: MeasuredRates) -> dict[str, object]:
-    """Return the measured rates for JSON."""
-    return {
-        "fetch": asdict(measured.fetch),
-        "index": asdict(measured.index) if measured.index else None,
-    }
-
-
 def show_point(point: TradeOff) -> dict[str, object]:
     """Return one point of a sweep for JSON."""
     return {
@@ -114,21 +105,10 @@ def show_point(point: TradeOff) -> dict[str, object]:
 def answer_json(answer: Answer) -> dict[str, object]:
     """Return the answer for JSON: keys ``static`` and ``dynamic`` are the contract."""
     best = answer.best
-    model = best.model
     curves = best.policy.switching_curves()
     is_small = best.policy.arrival.size <= _MOST_POLICY_BITS
     return {
-        "model": {
-            "robots": model.robots,
-            "buffer": model.buffer,
-            "fetch_rate": model.fetch_rate,
-            "index_rate": model.index_rate,
-            "starvation_weight": model.starvation_weight,
-            "loss_weight": model.loss_weight,
-            "holding_cost": model.holding_cost,
-            "robot_cost": model.robot_cost,
-            "unit": answer.unit,
-        },
+        "model": asdict(best.model) | {"unit": answer.unit},
         "static": asdict(answer.static),
         "dynamic": {**asdict(best.measures), "target": best.targets},
         "gain_percent": answer.gain_percent,
