@@ -6,7 +6,6 @@ from itertools import islice
 
 from typing_extensions import override
 
-from recrawl.crawler.control.telling import kind_of, version_of
 from recrawl.crawler.ports import Feed
 from recrawl.terms import Change, ChangeKind, PageState, PageUpdate
 
@@ -23,6 +22,35 @@ class Copy:
     signature: bytes | None
     moved_to: str | None = None
     weight: float = 1.0
+
+
+def kind_of(told: bytes | None, held: bytes | None, state: PageState) -> ChangeKind | None:
+    """Return what became of a copy, or None where all was told.
+
+    Parameters
+    ----------
+    told : signature of the copy that the latest entry of the page told of; None: of none
+    held : signature of the copy that the index holds now; None: it holds none
+    state : of the page now
+    """
+    if held == told:
+        return None
+    if held is None:
+        return ChangeKind.MOVED if state is PageState.MOVED else ChangeKind.REMOVED
+    return ChangeKind.NEW if told is None else ChangeKind.CHANGED
+
+
+def version_of(before: int, at_s: float) -> int:
+    """Return the version of an entry: milliseconds of its instant, and always above the last.
+
+    So versions also grow from a state that was restored, or begun anew, to what follows it.
+
+    Parameters
+    ----------
+    before : the last version of the page; 0: there was none
+    at_s : the instant, epoch seconds
+    """
+    return max(before + 1, int(at_s * 1000.0))
 
 
 class PlainFeed(Feed):

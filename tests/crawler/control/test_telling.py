@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.telling import version_of, worth_telling
+from recrawl.crawler.control.telling import worth_telling
 
 NAN = float("nan")
 
@@ -33,11 +33,3 @@ def test_no_more_is_told_than_may_be() -> None:
 
     assert worth_telling(weights, np.ones(3), 2).tolist() == [1, 2]
     assert worth_telling(weights, np.array([1.0, 8.0, 4.0]), 2).tolist() == [0]
-
-
-@pytest.mark.parametrize(
-    ("expected", "before", "at_s"), [(5_250, 0, 5.25), (5_250, 4_000, 5.25), (9_001, 9_000, 5.25)]
-)
-def test_versions_are_milliseconds_and_always_grow(expected: int, before: int, at_s: float) -> None:
-    """Also where a clock has gone back, or two entries are of one instant."""
-    assert version_of(before, at_s) == expected

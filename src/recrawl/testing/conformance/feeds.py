@@ -83,7 +83,7 @@ class FeedSuite:
         assert frontier.feed.last() == 5
         assert [one.is_latest for one in changes] == [False, True, False, False, True]
         versions = [one.version for one in changes if one.url.endswith("/a")]
-        assert versions == sorted(set(versions))
+        assert versions == [10_000, 13_000, 14_000, 16_000]  # milliseconds
 
     def test_what_was_overtaken_can_be_left_out(self, frontier: Frontier) -> None:
         """And what comes after a number is read in pieces."""
