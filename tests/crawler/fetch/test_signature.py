@@ -46,6 +46,8 @@ def of_page(html: str) -> bytes:
         ("read 340 times", "read 341 times"),
         ("generated in 0.123 seconds", "generated in 0.1 s"),
         ("5m ago", "2h ago"),
+        ("1427 Age (days ago)", "1428 Age (days ago)"),
+        ("9 Last active (hours ago)", "13 Last active (hours ago)"),
         ("today, 02:12 pm", "yesterday, 2:10 pm"),
         ("today, 02:12 pm", "11/26/2026, 02:12 pm"),
         ("Thursday, 26 November 2026", "Friday, 27 November 2026"),

@@ -112,6 +112,8 @@ _COUNT: Final = r"\d[\d,.]{0,20}"
 _REACH: Final = 48  # characters before a word in which what it ends begins
 _WITHOUT_SPACES: Final = "前전"  # in scripts that need none
 
+_UNITS_AGO: Final = "(?:minutes|hours|days|weeks|months|years)"
+
 _Step = tuple[str, str, str]  # a word, what begins with it and what it ends; "": nothing does
 
 
@@ -132,6 +134,8 @@ def _patterns() -> Iterator[_Step]:
         yield word, then if word in ("mal", "keer") else "", rf"(?<!\w)(?:{verbs}) {_COUNT}[ -]?\Z"
     short = r"(?<![\w.,])\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)s?\.?\Z"
     yield " ago", "", short
+    labelled = rf"(?<![\w.,])\d{{1,5}} (?:[a-z]{{1,12}} ){{0,3}}\({_UNITS_AGO}\Z"
+    yield " ago)", "", labelled  # "1427 Last active (days ago)"
     for word, units in _AFTER.items():
         is_bare = word in _WITHOUT_SPACES
         many = rf"(?<![\w.,]){_NUMBER} |(?<!\w){_UNSAID}"
