@@ -624,6 +624,30 @@ def test_a_form_beside_what_its_thing_says_is_left_after_a_few() -> None:
     assert asked.count("/ask-us/") <= 9
 
 
+def test_what_says_the_title_of_its_thing_and_a_form_is_left_after_a_few() -> None:
+    """Though dates differ, and titles have words of the form; not below titles of its own."""
+    yields, asked = AddressYields(), {"": 0, "/files": 0, "/poster": 0}
+    form = "Material of this event, as one file: choose which form of it is packed for you."
+    for number in range(100):
+        word = "".join("klmnopqrst"[int(digit)] * 2 for digit in f"{number:03}")
+        name = f"{word} {'lamp' if number % 3 else 'form'}"
+        pages = {
+            "": (name, " ".join(f"{word}{nth}" for nth in range(60))),
+            "/files": (name, form),
+            "/poster": (f"{word[::-1]} alone", form),
+        }
+        for shown, (heading, text) in pages.items():
+            one = lease(3 * number + len(shown), f"/event/{number}{shown}")
+            if yields.due_s(one, NOW_S) == NOW_S:
+                asked[shown] += 1
+                title = f"{heading} ({number % 28 + 1} June): {shown}"
+                said = gist(f"{title}\n{heading} {text}", one.url, heading)
+                yields.observe(replace(visited(one, f"{title} {text}"), gist=said))
+
+    assert [asked[""], asked["/poster"]] == [100, 100]
+    assert asked["/files"] <= 12
+
+
 def test_few_of_what_is_shown_of_things_are_on_their_way_before_any_has_brought_something() -> None:
     """All things of a list are known before the first of their views is visited."""
     yields = AddressYields()

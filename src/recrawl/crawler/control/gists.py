@@ -20,6 +20,7 @@ __all__ = [
     "content_hash",
     "gist",
     "is_akin",
+    "is_beside_as",
     "is_list",
     "is_near",
     "names_told",
@@ -48,6 +49,7 @@ _NO_WORDS: Final = frozenset[str]()
 _VALUES: Final = 8  # of a query, that are looked at
 _SHARED: Final = 5 / 6
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
+_BITS: Final = 2048  # that words of a page fall on
 _AKIN: Final = 20  # the same of two words of three; of texts by chance, one pair in a thousand
 
 
@@ -67,6 +69,8 @@ class Gist(NamedTuple):
     heading : of the words above it that have three letters and no digit; 0: there are none, or it
         is of a date
     worded : of its words that are letters alone, but for those that stand in its address
+    beside, named : of what is shown of a thing, a bit for each of its words but those of its
+        address, and the bits of those that stand in its title or heading; 0: it is no such page
     """
 
     same: int
@@ -75,6 +79,8 @@ class Gist(NamedTuple):
     called: int = 0
     heading: int = 0
     worded: int = 0
+    beside: int = 0
+    named: int = 0
 
 
 def gist(text: str, url: str, heading: str = "") -> Gist:
@@ -103,14 +109,25 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
         others = beside_dates(others, url)
     same = hash(frozenset(counts.items()))
     worded = hash(frozenset(filter(str.isalpha, (word.strip(_SIGNS) for word in others))))
-    if len(others) < _FEW_WORDS and not is_date and face_of(url) is None:
+    face = face_of(url)
+    if len(others) < _FEW_WORDS and not is_date and face is None:
         near = _near(list(counts)) if len(counts) >= _FEW_WORDS else 0
         return Gist(same, same, near, called, above_it, worded)
     near = _near(others) if len(others) >= _FEW_WORDS else 0
+    title = text.partition("\n")[0]
+    besides = (0, 0) if face is None else (_bits(others), _bits(_words(f"{title} {heading}")))
     if len(others) == len(counts):  # its address names nothing that it says
-        return Gist(same, same, near, called, above_it, worded)
+        return Gist(same, same, near, called, above_it, worded, *besides)
     nameless = hash(frozenset((word, counts[word]) for word in others))
-    return Gist(same, nameless, near, called, above_it, worded)
+    return Gist(same, nameless, near, called, above_it, worded, *besides)
+
+
+def _bits(words: Iterable[str]) -> int:
+    """Return a bit for each of the words, of so many that hardly two of them have the same."""
+    bits = 0
+    for mark in {hash(word.strip(_SIGNS)) % _BITS for word in words}:
+        bits |= 1 << mark
+    return bits
 
 
 def content_hash(title: str, text: str) -> int:
@@ -168,6 +185,17 @@ def is_near(one: int, other: int) -> bool:
     one, other : :attr:`Gist.near` of each; 0 is near nothing
     """
     return 0 not in (one, other) and (one ^ other).bit_count() <= _NEAR
+
+
+def is_beside_as(one: Gist, other: Gist) -> bool:
+    """Tell whether what is shown of two things is the same but for words of their titles.
+
+    Parameters
+    ----------
+    one, other : of which at least one is shown of a thing
+    """
+    named = one.named | other.named
+    return one.beside & ~named == other.beside & ~named
 
 
 def is_akin(one: int, other: int) -> bool:

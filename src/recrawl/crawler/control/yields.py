@@ -63,7 +63,7 @@ from recrawl.crawler.control.doubts import (
     view_at_root,
     without_hashes,
 )
-from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
+from recrawl.crawler.control.gists import Gist, is_akin, is_beside_as, is_near, names_told
 from recrawl.crawler.control.lists import PLACE_IN_LIST
 from recrawl.crawler.control.soft_errors import is_probe
 from recrawl.crawler.control.urls import host_of, path_of
@@ -92,6 +92,7 @@ _LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
 _DATE_VALUE: Final = re.compile(r"=(?:19|20)\d\d-\d")
 _NUMBERS: Final = re.compile(r"\d+")
 _LATELY: Final = 64  # pages of a kind and title that another one is compared with
+_MOST_SHOWN: Final = 1_000
 _MOST_SIGNATURES: Final = 200_000
 _MOST_THINGS: Final = 500_000
 
@@ -111,12 +112,13 @@ class AddressYields:
         self._in_vain: set[int] = set()  # lists and months that led to nothing yet
         self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
-        self._near: dict[int, int] = {}  # by page
+        self._near: dict[int, tuple[int, int]] = {}  # what pages say nearly, and their headings
         # By query, how far the nearest page with it is from a seed, and which it is.
         self._asked: dict[int, tuple[int, int]] = {}
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
         # By kind and title, what pages said lately, and in which words.
         self._alike: dict[int, deque[tuple[int, int]]] = {}
+        self._beside: dict[int, deque[Gist]] = {}  # what was shown lately, by what it is of things
         self._visited: set[int] = set()
         self._things: set[int] = set()  # what pages that are held may have other views of
         self._faces: dict[int, int] = {}  # what is shown of things, to the first that it is of
@@ -190,7 +192,7 @@ class AddressYields:
                 says_more = self._is_new(url, update.signature)
             else:
                 says, title = Gist(*update.gist), update.title or ""
-                self._keep_near(url, says.near, lease.depth)
+                self._keep_near(url, says, lease.depth)
                 says_more = self._says_more(url, says, update.language, lease.depth)
                 says_more = says_more and not self._is_as_before(url, found[0], title, says)
             new = update.state is PageState.INDEXED and says_more
@@ -410,6 +412,7 @@ class AddressYields:
         is_new = self._is_new(url, told.same)
         if told.nameless != told.same and not self._is_called_so(url, told, language):
             is_new &= self._is_new(url, told.nameless)
+        is_new &= not self._is_beside_as_before(url, told)
         return is_new and not self._is_twin(url, told.near, depth)
 
     def _is_called_so(self, url: str, told: Gist, language: str | None) -> bool:
@@ -428,12 +431,29 @@ class AddressYields:
         is_beside = before == self._called.setdefault(mark, place) == place
         return is_beside and self._is_new(url, hash((language, told.called, told.nameless)))
 
-    def _keep_near(self, url: str, near: int, depth: int) -> None:
+    def _is_beside_as_before(self, url: str, told: Gist) -> bool:
+        """Tell whether a page has the title of its thing, and else what others show of theirs.
+
+        What has a heading of its own may be called by that and say no more.
+        """
+        shown, things = face_of(url) or ("", [])
+        headings = [self._near.get(hash(thing), (0, 0))[1] for thing in things]
+        if told.heading == 0 or told.heading not in headings:
+            return False
+        if len(self._beside) > _MOST_SHOWN:
+            self._beside.clear()
+        before = self._beside.setdefault(hash((host_of(url), shown)), deque(maxlen=_LATELY))
+        is_as_before = any(is_beside_as(told, other) for other in before)
+        if not is_as_before:
+            before.append(told)
+        return is_as_before
+
+    def _keep_near(self, url: str, says: Gist, depth: int) -> None:
         """Remember what a page says nearly, and where others with its query are views of it."""
         if len(self._near) > _MOST_SIGNATURES:
             self._near.clear()
             self._asked.clear()
-        self._near[hash(url)] = near
+        self._near[hash(url)] = says.near, says.heading
         if (mark := _query_mark(url)) is not None:
             self._asked[mark] = min((depth, hash(url)), self._asked.get(mark, (depth, hash(url))))
 
@@ -448,7 +468,7 @@ class AddressYields:
         nearest, thing = self._asked.get(_query_mark(url) or 0, (depth, 0))
         if nearest < depth:
             wider.append(thing)
-        return any(is_near(self._near.get(mark, 0), near) for mark in wider)
+        return any(is_near(self._near.get(mark, (0, 0))[0], near) for mark in wider)
 
     def _is_source(self, url: str, near: int) -> bool:
         """Tell whether a page of the host is made of a file; remember what pages say."""
