@@ -595,6 +595,21 @@ def test_what_is_shown_of_things_whatever_their_numbers(shown: str | None, path:
     assert (None if face is None else face[0]) == shown
 
 
+def test_numbers_that_may_be_years_are_those_of_things_where_others_are() -> None:
+    """Of 2,000 things two hundred have such numbers; elsewhere they stay years."""
+    yields, asked = AddressYields(), []
+    for number in range(1_000, 3_000):
+        for of in ("thing", "reports"):
+            path = f"/{of}/{number}/order"
+            one = lease(number, path)
+            if (of == "thing" or 1899 < number < 2100) and yields.due_s(one, NOW_S) == NOW_S:
+                asked.append(of)
+                yields.observe(visited(one, "Order it here."))
+
+    assert asked.count("thing") <= 20
+    assert asked.count("reports") == 200
+
+
 def test_names_behind_numbers_are_no_kinds() -> None:
     """Of a million players, each called otherwise, nothing is kept but a number."""
     yields = AddressYields()

@@ -119,6 +119,7 @@ _MOST_PARTS: Final = 8
 _NUMBERED: Final = re.compile(
     rf"(?:[\w-]{{1,200}}[-_])?{_ID}|(?=[^@%]{{0,200}}\d)[^/@]{{1,200}}(?:@|%40)[\w.-]{{1,200}}"
 )
+_NUMBERED_AS_YEARS: Final = re.compile(r"(?:[\w-]{1,200}[-_])?\d+")
 _FACE: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)?", re.IGNORECASE)  # more words are a title
 _IN_CALENDAR: Final = re.compile(r"/(?:19|20)\d\d/\d{1,2}/")
 _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
@@ -225,12 +226,14 @@ def _view(path: str) -> re.Match[str] | None:
     return found or (_SIGNED_VIEW.search(path) if "/+" in path else None)
 
 
-def face_of(url: str) -> tuple[str, list[str]] | None:
+def face_of(url: str, *, of_years: bool = False) -> tuple[str, list[str]] | None:
     """Return what is shown of a thing, whatever its number, and the addresses of the thing itself.
 
     ``/shop/lamp_12/reviews/add/`` shows ``/shop/#/reviews/add`` of ``/shop/lamp_12/``. None: the
-    path does not go on by a few words behind a number, or that is the one of a month.
+    path does not go on by a few words behind a number, or that is the one of a month, or, unless it
+    is ``of_years``, of a year.
     """
+    numbered = _NUMBERED_AS_YEARS if of_years else _NUMBERED
     path, mark, _ = path_of(url).partition("?")
     if _IN_CALENDAR.search(path):
         return None
@@ -238,9 +241,9 @@ def face_of(url: str) -> tuple[str, list[str]] | None:
     place = len(folders) - 1
     while place > 0 and _FACE.fullmatch(folders[place]):
         place -= 1
-    if mark or place in (0, len(folders) - 1) or not _NUMBERED.fullmatch(folders[place]):
+    if mark or place in (0, len(folders) - 1) or not numbered.fullmatch(folders[place]):
         return None
-    shown = ["#" if _NUMBERED.fullmatch(folder) else folder for folder in folders]
+    shown = ["#" if numbered.fullmatch(folder) else folder for folder in folders]
     thing = f"{url[: -len(path)]}{'/'.join(folders[: place + 1])}"
     return "/".join(shown), [thing, f"{thing}/"]
 

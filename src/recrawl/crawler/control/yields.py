@@ -604,6 +604,9 @@ class AddressYields:
     def _shown_of_many(self, host: str, url: str, of: Kind, *, doubted: bool) -> list[AddressKind]:
         """Return the kind of what is there of many things, or below many numbers, if it is."""
         face = face_of(url) if of is Kind.PAGE else None
+        if face is None and of is Kind.PAGE:  # a year, or one of numbers that others are, too
+            face = face_of(url, of_years=True)
+            face = face if face and hash((host, face[0])) in self._faces else None
         if face is not None and self._is_shown_of_many(host, face[0], face[1][0]):
             return [
                 self._kind("face", host, face[0], doubted=doubted, broad=True, unknown=not doubted)
