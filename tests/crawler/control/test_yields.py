@@ -1695,6 +1695,29 @@ def test_the_source_of_a_page_is_known_by_its_address(page: str, source: str) ->
     assert stem_of_page(f"{A}{page}?v=2") is None
 
 
+@pytest.mark.parametrize("file", ["{n}/data.xml", "{n}.xml", "{n}.md"])
+def test_few_of_what_pages_are_made_of_are_on_their_way_at_once(file: str) -> None:
+    """All pages are known before the first file; where one says something else all are visited."""
+    for least, most, words in ((2, 9, ["word"]), (100, 100, ["else", "more"])):
+        yields = AddressYields()
+        for number in range(100):
+            text = " ".join(f"word{number * place % 997}" for place in range(120))
+            one = lease(number, f"/case/{number}")
+            assert yields.due_s(one, NOW_S) == NOW_S
+            yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+        files = [lease(100 + n, f"/case/{file.format(n=n)}") for n in range(100)]
+        asked = [one for one in files if yields.due_s(one, NOW_S) == NOW_S]
+        assert len(asked) == 2
+        for one in asked:
+            number = one.page_id - 100
+            numbers = [number * place % 997 for place in range(120)]
+            said = " ".join(f"{word}{place}" for place in numbers for word in words)
+            update = replace(visited(one, said), gist=gist(said, one.url))
+            told = [files[page_id - 100] for page_id, _ in yields.observe(update)]
+            asked += [other for other in told if yields.due_s(other, NOW_S) == NOW_S]
+        assert least <= len(asked) <= most
+
+
 @pytest.mark.parametrize(("most", "marks"), [(15, True), (100, False)], ids=["source", "other"])
 def test_what_pages_are_made_of_is_left_after_a_few(most: int, marks: bool) -> None:
     """A manual gives the text of each page with its marks; notes of the same name are pages."""

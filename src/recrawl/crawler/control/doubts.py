@@ -110,7 +110,7 @@ _VERSION: Final = re.compile(
 )
 _SUFFIX: Final = re.compile(r"\.((?:md\.|rst\.)?[a-z][a-z0-9]{0,4}|7z)$", re.IGNORECASE)
 # What pages are made of, and what they are.
-_SOURCE: Final = re.compile(r"(?:/index)?(?:\.(?:md|mdx|rst|txt|adoc|ipynb))+$", re.IGNORECASE)
+_SOURCE: Final = re.compile(r"(?:/index)?(?:\.(?:md|mdx|rst|txt|adoc|ipynb|xml))+$", re.IGNORECASE)
 _PAGE: Final = re.compile(r"(?:/|/index\.x?html?|\.x?html?)?$", re.IGNORECASE)
 _TYPES: Final = mimetypes.MimeTypes()  # what Python knows, whatever the machine's files say
 _JOINT: Final = re.compile(r"\+|,|%2C", re.IGNORECASE)

@@ -594,8 +594,10 @@ class AddressYields:
         if (view := view_at_root(url)) is not None:
             return self._kind("view", host, f"{view}*", broad=True, unknown=True)
         if (suffix := suffix_of(url)) is not None:
-            unknown = is_unknown_file(path)
-            return self._kind("file", host, f"/*.{suffix}", broad=True, unknown=unknown)
+            kind = self._kind("file", host, f"/*.{suffix}", broad=True)
+            is_of_page = any(hash((host, stem)) in self._stems for stem in stems_of_source(url))
+            kind.is_unknown |= is_of_page or is_unknown_file(path)
+            return kind
         if of is Kind.FEED:
             name = path.rstrip("/").rpartition("/")[2]
             return self._kind("feed", host, f"/*/{name}", broad=True)
