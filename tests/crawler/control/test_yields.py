@@ -577,6 +577,7 @@ def test_links_that_are_broken_say_as_little_of_their_branch_after_a_start() -> 
     [
         ("/shop/#/reviews/add", "/shop/red-lamp_12/reviews/add/"),
         ("/#/#/parts", "/7/9/parts"),
+        ("/cases/#/#/pdf", "/cases/2026/170/pdf"),
         ("/list/#/t", "/list/2026.a+b=7@mail.example.org/t/"),
         ("/list/#/flat", "/list/x7%40mail.example.org/flat"),
         (None, "/list/bugs@example.org/t/"),

@@ -243,7 +243,10 @@ def face_of(url: str, *, of_years: bool = False) -> tuple[str, list[str]] | None
         place -= 1
     if mark or place in (0, len(folders) - 1) or not numbered.fullmatch(folders[place]):
         return None
-    shown = ["#" if numbered.fullmatch(folder) else folder for folder in folders]
+    shown = [
+        "#" if numbered.fullmatch(folder) or _NUMBERED_AS_YEARS.fullmatch(folder) else folder
+        for folder in folders
+    ]
     thing = f"{url[: -len(path)]}{'/'.join(folders[: place + 1])}"
     return "/".join(shown), [thing, f"{thing}/"]
 
