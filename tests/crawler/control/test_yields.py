@@ -66,6 +66,26 @@ def test_answers_of_a_forum_with_addresses_of_their_own_are_given_up() -> None:
     assert len(crawled(AddressYields(), paths, list(paths))) == len(paths)
 
 
+@pytest.mark.parametrize("is_place", [True, False])
+def test_places_in_a_page_that_name_no_other_are_given_up(is_place: bool) -> None:
+    """Each answer of a topic has some before and after it; chapters of one heading are read."""
+    yields, asked = AddressYields(), 0
+    for topic in range(60):
+        said = [f"word{topic}x{nth}" for nth in range(1_500)]
+        for number in range(31):
+            first = 10 * max(number - 5, 0) if is_place else 40 * number
+            path = f"/topic/{topic}/of-lamps" + (f"/{number}" if number else "")
+            one = lease(100 * topic + number, path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked += number > 0
+            text = " ".join(said[first : first + (200 if is_place else 40)])
+            told = gist(f"Of lamps\n{text}", one.url, "Of lamps")
+            yields.observe(replace(visited(one, text), gist=told))
+
+    assert asked <= 40 if is_place else asked == 1_800
+
+
 def test_a_site_behind_one_script_is_visited_whole() -> None:
     """Two thousand pages of a wiki that differ by a parameter only."""
     n = 2_000

@@ -20,13 +20,13 @@ The first of a kind are visited like any other page; what they bring (a page tha
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words, and though it says its own name,
 unless its address names what it alone is called; nor does a page that says nearly what it says
-without one of its parameters, or what its thing says, or what is nearer to a seed and has the same
-query, nor one that asks to sign in, nor what a page
-is made of or is as a file, nor a version or another view of a page or of a thing that is known, nor
-a comparison of versions, nor a list by a query, or by words that are joined at the end of a path,
-that leads to nothing but pages that are known. What is left out of the index brings something where
-it leads on, as the later pages of an archive do, and what redirects brings what is found there
-that was not visited. What speaks against an address
+without one of its parameters or the number at its end, or what its thing says, or its title and
+else what is shown of others, or what is nearer to a seed and has the same query, nor one that asks
+to sign in, nor what a page is made of or is as a file, nor a version or another view of a page or
+of a thing that is known, nor a comparison of versions, nor a list by a query, or by words that are
+joined at the end of a path, that leads to nothing but pages that are known. What is left out of the
+index brings something where it leads on, as the later pages of an archive do, and what redirects
+brings what is found there that was not visited. What speaks against an address
 (:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
 on a host together is held to a small share of what the host has brought: evidence overrides it. The
 module is longer than most, as all of these judge a visit by the same memory of what a host has
@@ -199,7 +199,9 @@ class AddressYields:
             new &= update.told_news is not False
             new |= update.state is PageState.EXCLUDED and update.told_news is True
         is_twin = (
-            not new and update.gist is not None and self._is_twin(url, update.gist[2], lease.depth)
+            not new
+            and update.gist is not None
+            and self._is_twin(url, Gist(*update.gist), lease.depth)
         )
         new = self._count(
             url,
@@ -208,7 +210,7 @@ class AddressYields:
             is_trouble=outcome in _TROUBLE and not _asks_to_sign_in(update),
             is_denied=update.visit.status in _DENIED,
             is_twin=is_twin,
-            is_left_out=update.state is PageState.EXCLUDED,
+            is_left_out=is_twin or update.state is PageState.EXCLUDED,
         )
         told = self._tell_senders(url, brings=new)
         if new:  # a list that leads on may be the same list, narrowed
@@ -413,7 +415,7 @@ class AddressYields:
         if told.nameless != told.same and not self._is_called_so(url, told, language):
             is_new &= self._is_new(url, told.nameless)
         is_new &= not self._is_beside_as_before(url, told)
-        return is_new and not self._is_twin(url, told.near, depth)
+        return is_new and not self._is_twin(url, told, depth)
 
     def _is_called_so(self, url: str, told: Gist, language: str | None) -> bool:
         """Tell whether a page is called as its address says, and no other of its language was.
@@ -457,7 +459,7 @@ class AddressYields:
         if (mark := _query_mark(url)) is not None:
             self._asked[mark] = min((depth, hash(url)), self._asked.get(mark, (depth, hash(url))))
 
-    def _is_twin(self, url: str, near: int, depth: int) -> bool:
+    def _is_twin(self, url: str, says: Gist, depth: int) -> bool:
         """Tell whether a page says nearly what it says without a parameter, or its thing says.
 
         Its thing may be what is nearer to a seed and has the same query: ``/item?id=7`` that of
@@ -468,7 +470,25 @@ class AddressYields:
         nearest, thing = self._asked.get(_query_mark(url) or 0, (depth, 0))
         if nearest < depth:
             wider.append(thing)
-        return any(is_near(self._near.get(mark, (0, 0))[0], near) for mark in wider)
+        is_twin = any(is_near(self._near.get(mark, (0, 0))[0], says.near) for mark in wider)
+        return is_twin or self._is_place_in_page(url, says)
+
+    def _is_place_in_page(self, url: str, says: Gist) -> bool:
+        """Tell whether a page nearly says what it says without the number at its end, or another.
+
+        As of the answers in a forum, each with some before it and after it. All have one heading.
+        """
+        base, _, number = url.rpartition("/")
+        pages = (self._near.get(hash(page), (0, 0)) for page in (base, f"{base}/"))
+        page = next((near for near, heading in pages if heading == says.heading != 0), 0)
+        if page == 0 or _numbered(path_of(url)) is None:
+            return False
+        mark = hash(number)
+        before = self._alike.setdefault(hash(base), deque([(page, 0)], maxlen=_LATELY))
+        is_place = any(is_near(near, says.near) for near, other in before if other != mark)
+        if not is_place:
+            before.append((says.near, mark))
+        return is_place
 
     def _is_source(self, url: str, near: int) -> bool:
         """Tell whether a page of the host is made of a file; remember what pages say."""
