@@ -569,7 +569,7 @@ class PlainFrontier(Frontier):
         before_s = inf if visited_before_s is None else visited_before_s
         for page in self._pages.values():
             last_s = max((visit.visited_at_s for visit in page.visits), default=-inf)
-            if page.due_s > now_s and last_s < before_s:
+            if page.due_s > now_s and last_s < before_s and page.due_why != LITTLE:
                 page.due_s, page.due_why = now_s, ONCE
         return len(self._pages)
 

@@ -644,7 +644,10 @@ class Frontier(Visits, Protocol):
         ...
 
     def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
-        """Make every page due now; with a bound, those not visited since; return how many are."""
+        """Make every page due now; with a bound, those not visited since; return how many are.
+
+        But for pages never visited that were put off, as their kind of address brings nothing new.
+        """
         ...
 
     def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:

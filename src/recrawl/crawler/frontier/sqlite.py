@@ -591,7 +591,7 @@ class SqliteFrontier(Frontier):
     @override
     def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
         with self._writing():
-            self._run("make_due", now_s=now_s, before_s=visited_before_s, why=ONCE)
+            self._run("make_due", now_s=now_s, before_s=visited_before_s, why=ONCE, little=LITTLE)
             return self._n_pages
 
     @override

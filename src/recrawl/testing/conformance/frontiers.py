@@ -587,6 +587,17 @@ class FrontierSuite:
         assert frontier.make_due(40.0) == 1
         assert frontier.n_due(40.0) == 1
 
+    def test_what_brings_nothing_new_is_not_made_due(self, frontier: Frontier) -> None:
+        """Each pass would visit it all, as what was learned of it is not kept."""
+        frontier.admit([_found("/a?print=1"), _found("/b")], 0.0, ANY)
+        for lease, why in zip(self._leased(frontier, 2), (LITTLE, OUTSIDE), strict=True):
+            frontier.put_off([(lease, 500.0)], why)
+
+        frontier.make_due(50.0)
+
+        assert frontier.n_due(50.0) == 1
+        assert frontier.n_due(500.0) == 2
+
     def test_pages_that_other_rules_read_now_are_due_one_after_the_other(
         self, frontier: Frontier
     ) -> None:

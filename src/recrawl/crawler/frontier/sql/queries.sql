@@ -235,9 +235,10 @@ WHERE due_s > :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0
 -- name: make_found_due
 UPDATE page SET due_s = :now_s WHERE tier = 0 AND discovered_s > :now_s AND due_s > :now_s;
 
+-- What was put off as nothing new waits on: what was learned of it is not known at a start.
 -- name: make_due
 UPDATE page SET due_s = :now_s, due_why = :why
-WHERE due_s > :now_s AND (:before_s IS NULL OR NOT EXISTS (
+WHERE due_s > :now_s AND coalesce(due_why, '') <> :little AND (:before_s IS NULL OR NOT EXISTS (
     SELECT 1 FROM visit WHERE page_id = page.id AND visited_at_s >= :before_s
 ));
 
