@@ -42,6 +42,8 @@ def of_page(html: str) -> bytes:
         ("1,024 views", "3 views"),
         ("1 view", "1.2k views"),
         ("Views: 1,024", "Views: 1,031"),
+        ("5 Profile views", "6 Profile views"),
+        ("1 unique visitor", "12 unique visitors"),
         ("Replies 12 Views 340", "Replies 12 Views 1,351"),
         ("read 340 times", "read 341 times"),
         ("generated in 0.123 seconds", "generated in 0.1 s"),

@@ -40,7 +40,8 @@ _FROM_DIGIT: Final = re.compile(
             r"\d?:\d{2}(?::\d{2})?(?: ?[ap]\.?m\b\.?)?"
             r"(?: ?(?:utc|gmt|cet|cest|est|edt|pst|pdt)\b)?",
             rf"\d*(?:\.\d)?(?: {_UNIT},?(?: and)? \d{{1,4}}){{0,3}} {_UNIT} ago\b",  # and more
-            r"[\d,.]{0,20} (?:comments?|views?|visitors?|users? online|likes?|shares?|replies)\b",
+            r"[\d,.]{0,20} (?:(?:page|profile|total|unique) (?:views?|visits?|visitors?)|comments?"
+            r"|views?|visitors?|users? online|likes?|shares?|replies)\b",
             r"\d{9,}\b",
         )
     )
