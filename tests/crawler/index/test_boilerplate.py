@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.crawler.fetch.signature import signature
-from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
+from recrawl.crawler.index.boilerplate import Boilerplate
 from recrawl.crawler.index.host_lines import HostLines
+from recrawl.crawler.index.left_out import without_lines
 from recrawl.crawler.index.note_file import FileShelf, NoteFile
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document

@@ -28,11 +28,11 @@ from recrawl.crawler.database.connections import (
 )
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
-from recrawl.crawler.index.boilerplate import without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.drawn import Parts, as_it_is
 from recrawl.crawler.index.host_lines import HostLines
 from recrawl.crawler.index.languages import AUTO, Languages
+from recrawl.crawler.index.left_out import without_lines
 from recrawl.crawler.index.lexemes import lexemes_of
 from recrawl.crawler.index.own_text import OwnText
 from recrawl.crawler.index.passages import best_passage

@@ -8,24 +8,23 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import tantivy
 from typing_extensions import override
 
 from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.index.anchors import Anchors
-from recrawl.crawler.index.boilerplate import without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.drawn import Parts, as_it_is
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
-from recrawl.crawler.index.host_lines import HostLines
 from recrawl.crawler.index.languages import AUTO, Languages
+from recrawl.crawler.index.left_out import without_lines
 from recrawl.crawler.index.more import packed, unpacked
 from recrawl.crawler.index.note_file import NoteFile
-from recrawl.crawler.index.own_text import OwnText
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking, told_of
 from recrawl.crawler.index.schema import aside_of, clear, held_copies, index_exists, opened
@@ -46,6 +45,9 @@ from recrawl.crawler.index.words import (
 from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.errors import StateError
 from recrawl.terms import Document, Hit
+
+if TYPE_CHECKING:
+    from recrawl.crawler.index.own_text import OwnText
 
 __all__ = ["LANGUAGES", "TantivyIndex"]
 
@@ -97,8 +99,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
                 write_whole(chosen, language)
             self._languages = Languages()
             self._notes = NoteFile(directory, read_only=read_only)
-            shelf = self._notes.shelf
-            self.own_text = OwnText(shelf("repeated", HostLines), shelf("drawn", Parts), mark)
+            self._mark = mark
             self._speak(language)
             self._index.register_tokenizer("typed", as_typed())
             self._anchors: Anchors | None = None
@@ -115,6 +116,15 @@ class TantivyIndex(PageIndex, ChanceLearner):
                     if aside_of(directory).exists():
                         self._bring_over(aside_of(directory))
                 unless_done.pop_all()
+
+    @cached_property
+    def own_text(self) -> "OwnText":
+        """Learner of what hosts repeat and show by chance; searches load none of it."""
+        from recrawl.crawler.index.host_lines import HostLines
+        from recrawl.crawler.index.own_text import OwnText
+
+        shelf = self._notes.shelf
+        return OwnText(shelf("repeated", HostLines), shelf("drawn", Parts), self._mark)
 
     def _let_go(self) -> None:
         """Release files after a failure, whose traceback may keep this object for long."""
