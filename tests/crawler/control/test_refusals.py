@@ -2,6 +2,7 @@
 
 from recrawl.crawler.control import refusals
 from recrawl.crawler.control.refusals import Refusals, Verdict
+from recrawl.terms import Extract
 
 HOUR_S = 3_600.0
 NOTHING, DOUBTED = Verdict(), Verdict(is_doubted=True)
@@ -19,14 +20,20 @@ class Host:
     def __init__(self) -> None:
         self.refusals, self.at_s = Refusals(), 0.0
 
-    def says(self, page: int, text: str | None = None, *, is_other: bool = False) -> Verdict:
+    def says(
+        self, page: int, text: str | None = None, *, is_other: bool = False, n_links: int = 0
+    ) -> Verdict:
         self.at_s += 1.0
         said = f"What is said on page {chr(97 + page % 26)}{page}" if text is None else text
-        words = said.replace("#", f"4{page}-x9")
         title = "" if text is not None else f"{page % 7 * 'a'}{page % 11 * 'b'}"
-        return self.refusals.observe(
-            url(page), title, words, self.at_s, noindex=text is not None, is_other=is_other
+        extract = Extract(
+            title=title,
+            text=said.replace("#", f"4{page}-x9"),
+            signature=b"",
+            links=tuple(f"https://a.test/{n}" for n in range(n_links)),
+            noindex=text is not None,
         )
+        return self.refusals.observe(url(page), extract, self.at_s, is_other=is_other)
 
     def passed(self, page: int) -> Verdict:
         self.at_s += 1.0
@@ -75,12 +82,12 @@ def test_many_that_are_held_tell_by_themselves() -> None:
 
 
 def test_pages_that_say_the_same_are_believed_where_others_do_not() -> None:
-    """Days without events; also where the page before them is as it was."""
+    """Days without events; also where the page before them is as it was. None is left out."""
     for answer in (Host.says, Host.passed):
         host = begun()
         row = [host.says(page, "No events on #") for page in range(20, 30)]
         assert row[7].ask == (url(9),)
-        assert answer(host, 9) == NOTHING
+        assert answer(host, 9) == Verdict(ask=(url(27), url(28), url(29)))
         assert [host.says(page, "No events on #") for page in range(30, 60)] == [NOTHING] * 30
         host.at_s += 2.0 * HOUR_S
         assert host.says(60, "No events on #").ask != ()
@@ -95,6 +102,25 @@ def test_the_page_before_is_asked_again_where_its_answer_is_lost() -> None:
     assert host.says(30, PUZZLE).ask == (url(9),)
 
 
+def test_the_page_before_tells_also_after_others() -> None:
+    """As pages on their way come in between."""
+    host = begun()
+    for page in range(20, 30):
+        host.says(page, PUZZLE)
+    assert host.says(3) == Verdict(ask=(url(27), url(28), url(29)))
+    host.says(9)
+
+    assert [host.says(page, PUZZLE) for page in range(20, 40)] == [NOTHING] * 20
+
+
+def test_pages_that_differ_in_many_numbers_differ() -> None:
+    """Readings of an instrument, say; an incident and its time are few."""
+    host = begun()
+    told = "Measured at noon: # # # # # # #"
+
+    assert [host.says(page, told) for page in range(20, 40)] == [NOTHING] * 20
+
+
 def test_what_a_host_says_for_days_is_what_it_says() -> None:
     host = begun()
     for page in (3, 4, 5, 9):
@@ -105,11 +131,13 @@ def test_what_a_host_says_for_days_is_what_it_says() -> None:
     assert host.says(7, PUZZLE, is_other=True) == NOTHING
 
 
-def test_hosts_of_which_little_is_known_and_texts_of_some_length_prove_nothing() -> None:
+def test_hosts_of_which_little_is_known_and_pages_with_much_on_them_prove_nothing() -> None:
     host = Host()
     host.says(1)
     assert [host.says(page, PUZZLE) for page in range(20, 60)] == [NOTHING] * 40
     host = begun()
+    links = [host.says(page, PUZZLE, n_links=5) for page in range(20, 60)]
+    assert links == [NOTHING] * 40
     told = "It is told at length that nothing is here. " * 50
     assert [host.says(page, told) for page in range(20, 60)] == [NOTHING] * 40
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from recrawl.crawler.control.letters import folded
 from recrawl.crawler.control.urls import host_of, path_of
+from recrawl.terms import Extract
 
 __all__ = ["REFUSED", "Refusals", "Verdict"]
 
@@ -25,6 +26,8 @@ _WAITS_S: Final = 600.0  # for what that one says
 _BELIEVED_S: Final = 3_600.0  # what was proved to be what pages say
 _LONGEST_S: Final = 2 * 86_400.0  # after which it is what the host says
 _LONGEST: Final = 2_000  # characters of what is shown instead of a page
+_MOST_LINKS: Final = 4  # the same
+_NUMBERS: Final = 5  # in a text that says nothing else of its own: of an incident, a time
 _MOST_PAGES: Final = 300  # of a row, that are asked for when it is over
 _MOST_HOSTS: Final = 1_000
 _NAMES: Final = re.compile(r"[\W_]+")
@@ -57,6 +60,8 @@ class _Host:
     refuses: bool = False
     witness: str = ""  # the page before them
     asked_s: float = float("-inf")  # when it was asked again
+    asked: tuple[str, int] = ("", 0)  # the page that was, and because of which text
+    doubted: dict[str, None] = field(default_factory=dict)  # pages since then
     others: set[int] = field(default_factory=set)  # some texts of before
     believed: int = 0
     believed_s: float = float("-inf")
@@ -68,18 +73,16 @@ class Refusals:
     def __init__(self) -> None:
         self._hosts: dict[str, _Host] = {}
 
-    def observe(
-        self, url: str, title: str, text: str, now_s: float, *, noindex: bool, is_other: bool
-    ) -> Verdict:
+    def observe(self, url: str, extract: Extract, now_s: float, *, is_other: bool) -> Verdict:
         """Judge an answer with content.
 
         Parameters
         ----------
-        url, title, text, noindex : of the page
+        url, extract : of the page
         now_s : instant of the visit
         is_other : the page is held, and said something else before
         """
-        host, said = self._host(url), _said(url, title, text, noindex=noindex)
+        host, said = self._host(url), _said(url, extract)
         if said != host.said or not host.row:
             return self._begin(host, url, said, now_s, is_other=is_other)
         host.row[url] = is_other
@@ -92,11 +95,14 @@ class Refusals:
         is_sure = n >= _SURE and host.witness in host.row
         is_news = not host.refuses and (is_sure or sum(host.row.values()) >= _ROW)
         host.refuses |= is_news
-        if host.refuses or 0.0 <= now_s - host.asked_s < _WAITS_S:
-            return Verdict(True, host.refuses, is_news)
-        if n < (_SURE if is_other else _ROW):
+        is_asked = 0.0 <= now_s - host.asked_s < _WAITS_S
+        if not (host.refuses or is_asked) and n < (_SURE if is_other else _ROW):
             return Verdict()
-        host.asked_s = now_s
+        if len(host.doubted) < _MOST_PAGES:
+            host.doubted[url] = None
+        if host.refuses or is_asked:
+            return Verdict(True, host.refuses, is_news)
+        host.asked_s, host.asked = now_s, (host.witness, said)
         return Verdict(is_doubted=True, ask=(host.witness,))
 
     def passed(self, url: str, now_s: float) -> Verdict:
@@ -112,23 +118,29 @@ class Refusals:
         return host
 
     def _begin(self, host: _Host, url: str, said: int, now_s: float, *, is_other: bool) -> Verdict:
-        """Begin a row. What was refused is asked for again, and what was not is believed."""
+        """Begin a row; what was doubted of the last one is asked for again, or all if refused."""
         before, refused = tuple(host.row), host.refuses
-        if url == host.witness and not refused:
-            host.believed, host.believed_s = host.said, now_s
+        ask = before if refused else tuple(host.doubted)
+        if url == host.asked[0] and said != host.asked[1] and not refused:
+            host.believed, host.believed_s = host.asked[1], now_s
         if before and not refused:
             host.witness = before[-1]
             if len(host.others) < _FEW:
                 host.others.add(host.said)
         host.said, host.row, host.since_s, host.refuses = said, {url: is_other}, now_s, False
-        host.asked_s = float("-inf")
-        return Verdict(ask=before if refused else ())
+        host.asked_s, host.doubted = float("-inf"), {}
+        return Verdict(ask=ask)
 
 
-def _said(url: str, title: str, text: str, *, noindex: bool) -> int:
-    """Return what texts have in common but for numbers, and for what their addresses name."""
-    if len(text) > _LONGEST:
-        return hash((url, text))
+def _said(url: str, extract: Extract) -> int:
+    """Return what texts have in common but for a few numbers, and for what addresses name.
+
+    What is shown instead of a page is short, and leads nowhere.
+    """
+    if len(extract.text) > _LONGEST or len(extract.links) > _MOST_LINKS:
+        return hash((url, extract.text))
     named = set(_NAMES.split(path_of(url).casefold()))
-    words = (word for word in folded(f"{title} {text}").split() if word not in named)
-    return hash((noindex, tuple(word for word in words if not any(map(str.isdigit, word)))))
+    told = folded(f"{extract.title} {extract.text}").split()
+    words = [word for word in told if word not in named]
+    plain = [word for word in words if not any(map(str.isdigit, word))]
+    return hash((extract.noindex, *(plain if len(words) - len(plain) <= _NUMBERS else words)))

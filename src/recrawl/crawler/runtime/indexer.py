@@ -219,13 +219,9 @@ class Indexer:
         """Tell whether what its host says now says nothing of a page."""
         lease = page.lease
         is_held = lease.state is PageState.INDEXED and lease.signature is not None
+        is_other = is_held and lease.signature != extract.signature
         verdict = self._recorder.refusals.observe(
-            lease.url,
-            extract.title,
-            extract.text,
-            page.fetched_at_s,
-            noindex=extract.noindex,
-            is_other=is_held and lease.signature != extract.signature,
+            lease.url, extract, page.fetched_at_s, is_other=is_other
         )
         self._recorder.heed(lease, verdict)
         return verdict.is_doubted
