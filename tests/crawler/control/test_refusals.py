@@ -62,6 +62,19 @@ def test_the_page_before_a_row_tells_that_the_host_refuses() -> None:
     assert host.says(42) == NOTHING
 
 
+def test_a_host_that_refuses_again_is_found_out_again() -> None:
+    """That the page before says something else by then proves nothing of the next time."""
+    host = begun()
+    for page in (*range(20, 29), 9):
+        host.says(page, PUZZLE)
+    for page in (41, 9, 42, 43):
+        host.says(page)
+
+    row = [host.says(page, PUZZLE) for page in range(50, 58)]
+    assert row[7] == Verdict(is_doubted=True, ask=(url(43),))
+    assert host.says(43, PUZZLE) == BEGUN
+
+
 def test_pages_that_are_held_tell_sooner() -> None:
     """Of three that say something else than before, and the same, not all were edited."""
     host = begun()

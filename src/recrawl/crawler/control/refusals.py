@@ -94,7 +94,8 @@ class Refusals:
         n = len(host.row)
         is_sure = n >= _SURE and host.witness in host.row
         is_news = not host.refuses and (is_sure or sum(host.row.values()) >= _ROW)
-        host.refuses |= is_news
+        if is_news:
+            host.refuses, host.asked = True, ("", 0)
         is_asked = 0.0 <= now_s - host.asked_s < _WAITS_S
         if not (host.refuses or is_asked) and n < (_SURE if is_other else _ROW):
             return Verdict()
