@@ -21,7 +21,13 @@ class Host:
         self.refusals, self.at_s = Refusals(), 0.0
 
     def says(
-        self, page: int, text: str | None = None, *, is_other: bool = False, n_links: int = 0
+        self,
+        page: int,
+        text: str | None = None,
+        *,
+        is_other: bool = False,
+        n_links: int = 0,
+        noindex: bool | None = None,
     ) -> Verdict:
         self.at_s += 1.0
         said = f"What is said on page {chr(97 + page % 26)}{page}" if text is None else text
@@ -31,7 +37,7 @@ class Host:
             text=said.replace("#", f"4{page}-x9"),
             signature=b"",
             links=tuple(f"https://a.test/{n}" for n in range(n_links)),
-            noindex=text is not None,
+            noindex=text is not None if noindex is None else noindex,
         )
         return self.refusals.observe(url(page), extract, self.at_s, is_other=is_other)
 
@@ -126,12 +132,23 @@ def test_the_page_before_tells_also_after_others() -> None:
     assert [host.says(page, PUZZLE) for page in range(20, 40)] == [NOTHING] * 20
 
 
-def test_pages_that_differ_in_many_numbers_differ() -> None:
-    """Readings of an instrument, say; an incident and its time are few."""
+def test_pages_that_differ_in_numbers_differ_unless_they_are_to_be_left_out() -> None:
+    """Of a folder of small files each may say a number and its unit, and lead nowhere."""
     host = begun()
-    told = "Measured at noon: # # # # # # #"
+    told = "Measured: #"
 
-    assert [host.says(page, told) for page in range(20, 40)] == [NOTHING] * 20
+    assert [host.says(page, told, noindex=False) for page in range(20, 40)] == [NOTHING] * 20
+    puzzles = [host.says(page, "Are you human?", noindex=False) for page in range(40, 48)]
+    assert puzzles[7].ask == (url(39),)
+
+
+def test_nothing_is_doubted_where_nobody_can_be_asked() -> None:
+    """As in a single pass; but many pages that said something else are proof."""
+    host = begun()
+    host.refusals._may_ask = False
+
+    assert [host.says(page, PUZZLE) for page in range(20, 40)] == [NOTHING] * 20
+    assert [host.says(page, PUZZLE, is_other=True) for page in range(8)] == [NOTHING] * 7 + [BEGUN]
 
 
 def test_what_a_host_says_for_days_is_what_it_says() -> None:

@@ -27,7 +27,6 @@ _BELIEVED_S: Final = 3_600.0  # what was proved to be what pages say
 _LONGEST_S: Final = 2 * 86_400.0  # after which it is what the host says
 _LONGEST: Final = 2_000  # characters of what is shown instead of a page
 _MOST_LINKS: Final = 4  # the same
-_NUMBERS: Final = 5  # in a text that says nothing else of its own: of an incident, a time
 _MOST_PAGES: Final = 300  # of a row, that are asked for when it is over
 _MOST_HOSTS: Final = 1_000
 _NAMES: Final = re.compile(r"[\W_]+")
@@ -68,10 +67,16 @@ class _Host:
 
 
 class Refusals:
-    """Learns which hosts refuse without saying so. In memory; bounded; O(text) a page."""
+    """Learns which hosts refuse without saying so. In memory; bounded; O(text) a page.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    may_ask : whether pages can be asked for again; else nothing is doubted for what they may say
+    """
+
+    def __init__(self, *, may_ask: bool = True) -> None:
         self._hosts: dict[str, _Host] = {}
+        self._may_ask = may_ask
 
     def observe(self, url: str, extract: Extract, now_s: float, *, is_other: bool) -> Verdict:
         """Judge an answer with content.
@@ -97,7 +102,8 @@ class Refusals:
         if is_news:
             host.refuses, host.asked = True, ("", 0)
         is_asked = 0.0 <= now_s - host.asked_s < _WAITS_S
-        if not (host.refuses or is_asked) and n < (_SURE if is_other else _ROW):
+        is_long = self._may_ask and n >= (_SURE if is_other else _ROW)
+        if not (host.refuses or is_asked or is_long):
             return Verdict()
         if len(host.doubted) < _MOST_PAGES:
             host.doubted[url] = None
@@ -134,14 +140,16 @@ class Refusals:
 
 
 def _said(url: str, extract: Extract) -> int:
-    """Return what texts have in common but for a few numbers, and for what addresses name.
+    """Return what texts have in common but for what their addresses name.
 
-    What is shown instead of a page is short, and leads nowhere.
+    What is shown instead of a page is short, and leads nowhere. Of what is to be left out of an
+    index numbers do not count, as of an incident: pages may differ in nothing else.
     """
     if len(extract.text) > _LONGEST or len(extract.links) > _MOST_LINKS:
         return hash((url, extract.text))
     named = set(_NAMES.split(path_of(url).casefold()))
     told = folded(f"{extract.title} {extract.text}").split()
     words = [word for word in told if word not in named]
-    plain = [word for word in words if not any(map(str.isdigit, word))]
-    return hash((extract.noindex, *(plain if len(words) - len(plain) <= _NUMBERS else words)))
+    if extract.noindex:
+        words = [word for word in words if not any(map(str.isdigit, word))]
+    return hash((extract.noindex, *words))

@@ -91,7 +91,7 @@ class Recorder:
         self._remove: Callable[[PageUpdate], None] | None = None
         self.yields = AddressYields()
         self.errors = SoftErrors()
-        self.refusals = Refusals()
+        self.refusals = Refusals(may_ask=not self._once)
         self._to_ask: list[str] = []  # addresses that are to be visited now
         learns = rules.second_looks and isinstance(world.index, ChanceLearner)
         self.second_looks = SecondLooks() if learns else None
