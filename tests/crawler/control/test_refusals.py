@@ -101,15 +101,15 @@ def test_many_that_are_held_tell_by_themselves() -> None:
 
 
 def test_pages_that_say_the_same_are_believed_where_others_do_not() -> None:
-    """Days without events; also where the page before them is as it was. None is left out."""
+    """Forms to sign in; also where the page before them is as it was. None is left out."""
     for answer in (Host.says, Host.passed):
         host = begun()
-        row = [host.says(page, "No events on #") for page in range(20, 30)]
+        row = [host.says(page, "Sign in to read #") for page in range(20, 30)]
         assert row[7].ask == (url(9),)
         assert answer(host, 9) == Verdict(ask=(url(27), url(28), url(29)))
-        assert [host.says(page, "No events on #") for page in range(30, 60)] == [NOTHING] * 30
+        assert [host.says(page, "Sign in to read #") for page in range(30, 60)] == [NOTHING] * 30
         host.at_s += 2.0 * HOUR_S
-        assert host.says(60, "No events on #").ask != ()
+        assert host.says(60, "Sign in to read #").ask != ()
 
 
 def test_the_page_before_is_asked_again_where_its_answer_is_lost() -> None:
@@ -132,14 +132,14 @@ def test_the_page_before_tells_also_after_others() -> None:
     assert [host.says(page, PUZZLE) for page in range(20, 40)] == [NOTHING] * 20
 
 
-def test_pages_that_differ_in_numbers_differ_unless_they_are_to_be_left_out() -> None:
-    """Of a folder of small files each may say a number and its unit, and lead nowhere."""
+def test_pages_that_may_be_indexed_are_pages() -> None:
+    """Copies of each other, or closed for an hour: others judge what all pages say."""
     host = begun()
-    told = "Measured: #"
 
-    assert [host.says(page, told, noindex=False) for page in range(20, 40)] == [NOTHING] * 20
-    puzzles = [host.says(page, "Are you human?", noindex=False) for page in range(40, 48)]
-    assert puzzles[7].ask == (url(39),)
+    assert [host.says(page, PUZZLE, noindex=False) for page in range(20, 60)] == [NOTHING] * 40
+    assert [host.says(page, PUZZLE, noindex=False, is_other=True) for page in range(10)] == (
+        [NOTHING] * 10
+    )
 
 
 def test_nothing_is_doubted_where_nobody_can_be_asked() -> None:

@@ -1,8 +1,8 @@
 """Hosts that refuse without saying so: with status 200 they answer all addresses alike.
 
-A guard before a server shows a puzzle, or a line and a number, to who has asked too much, and many
-tell robots to index nothing of that: to believe it would empty the index. That pages in a row say
-the same proves nothing, as days without events do, too. So the one before them is asked again:
+A guard before a server shows a puzzle, or a line and a number, to who has asked too much, and tells
+robots to index nothing of that: to believe it would empty the index. That pages in a row say so
+proves nothing, as forms to sign in do, too. So the one before them is asked again:
 where that says the same now, the host refuses, until a page says something else. So it does where
 many said something else before.
 """
@@ -140,16 +140,12 @@ class Refusals:
 
 
 def _said(url: str, extract: Extract) -> int:
-    """Return what texts have in common but for what their addresses name.
+    """Return what texts have in common but for numbers, and for what their addresses name.
 
-    What is shown instead of a page is short, and leads nowhere. Of what is to be left out of an
-    index numbers do not count, as of an incident: pages may differ in nothing else.
+    What is shown instead of a page is short, leads nowhere, and is to be left out of an index.
     """
-    if len(extract.text) > _LONGEST or len(extract.links) > _MOST_LINKS:
+    if not extract.noindex or len(extract.text) > _LONGEST or len(extract.links) > _MOST_LINKS:
         return hash((url, extract.text))
     named = set(_NAMES.split(path_of(url).casefold()))
-    told = folded(f"{extract.title} {extract.text}").split()
-    words = [word for word in told if word not in named]
-    if extract.noindex:
-        words = [word for word in words if not any(map(str.isdigit, word))]
-    return hash((extract.noindex, *words))
+    words = (word for word in folded(extract.title + " " + extract.text).split())
+    return hash(tuple(one for one in words if one not in named and not any(map(str.isdigit, one))))
