@@ -1,5 +1,6 @@
 """A guard before a host answers with a puzzle, status 200, for some hours."""
 
+from recrawl.crawler.control.refusals import REFUSED
 from recrawl.terms import FetchResponse, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -22,20 +23,20 @@ def page(request: Request) -> FetchResponse:
     return FetchResponse(request.url, 200, html.encode(), "text/html")
 
 
-async def crawl() -> VirtualCrawl:
+async def crawl(hours: float) -> VirtualCrawl:
     setup = Setup(
         (f"{A}/",), budget_per_s=N / HOUR_S, rules={"replan_s": HOUR_S, "asked_every_s": 10.0}
     )
     virtual = virtual_crawl(setup)
     for url in URLS:
         virtual.web.reply(url, page)
-    await virtual.run_for(48.0 * HOUR_S)
+    await virtual.run_for(hours * HOUR_S)
     return virtual
 
 
 def test_no_page_is_lost_and_the_host_is_left_alone() -> None:
     """But for those that were asked for before it is known, and they are back at once."""
-    virtual = run_virtually(crawl())
+    virtual = run_virtually(crawl(48.0))
     asked = [one for url in URLS for one in virtual.web.asked(url)]
     meanwhile = [one for one in asked if SINCE_S <= one.at_s < UNTIL_S]
     states = {virtual.frontier.details(url).state for url in URLS}  # type: ignore[union-attr]
@@ -53,3 +54,11 @@ def test_no_page_is_lost_and_the_host_is_left_alone() -> None:
     for url in URLS:
         last = max(one.at_s for one in virtual.web.asked(url))
         assert last > UNTIL_S + 6.0 * HOUR_S
+
+
+def test_that_it_is_left_alone_is_on_record() -> None:
+    """For other processes that ask, and over a start."""
+    (known,) = run_virtually(crawl(32.0)).frontier.hosts()
+
+    assert known.blocked_why == REFUSED
+    assert known.blocked_until_s > EPOCH_S + 32.0 * HOUR_S

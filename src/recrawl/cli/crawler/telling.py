@@ -3,11 +3,11 @@
 import gc
 
 from recrawl.cli.output import note
+from recrawl.crawler.control.host_records import host_record
 from recrawl.crawler.reports.moves import moved_away, moved_words
 from recrawl.crawler.reports.nothing import why_nothing, why_only_seeds
 from recrawl.crawler.reports.sharing import Sharing
 from recrawl.crawler.runtime.crawl import Crawl
-from recrawl.crawler.runtime.visits import host_record
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
 from recrawl.errors import NothingIndexed

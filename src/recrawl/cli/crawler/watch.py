@@ -17,9 +17,9 @@ from rich.text import Text
 from recrawl.cli.output import note, progress_console
 from recrawl.crawler.control.announced import unannounced
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.control.host_records import host_record
 from recrawl.crawler.reports.progress import first_pass_of, why_idle
 from recrawl.crawler.runtime.crawl import Crawl
-from recrawl.crawler.runtime.visits import host_record
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.learning.beliefs import PRIOR_SHAPE
 from recrawl.quantities import show_duration, show_measured_rate, show_rate

@@ -2,9 +2,9 @@
 
 A guard before a server shows a puzzle, or a line and a number, to who has asked too much, and tells
 robots to index nothing of that: to believe it would empty the index. That pages in a row say so
-proves nothing, as forms to sign in do, too. So the one before them is asked again:
-where that says the same now, the host refuses, until a page says something else. So it does where
-many said something else before.
+proves nothing, as forms to sign in do, too. So the one before them is asked again: where that says
+the same now, the host refuses, until a page says something else. It also does where many that are
+held said something else before.
 """
 
 import re
@@ -17,7 +17,7 @@ from recrawl.terms import Extract
 
 __all__ = ["REFUSED", "Refusals", "Verdict"]
 
-REFUSED: Final = "its host says the same of whatever it is asked for: it refuses"
+REFUSED: Final = "the same is said of all addresses: the host refuses, with status 200"
 
 _ROW: Final = 8  # pages in a row that say the same, from which on the one before is asked
 _SURE: Final = 3  # as many, if they are held and said something else before
@@ -108,7 +108,7 @@ class Refusals:
         if len(host.doubted) < _MOST_PAGES:
             host.doubted[url] = None
         if host.refuses or is_asked:
-            return Verdict(True, host.refuses, is_news)
+            return Verdict(is_doubted=True, refuses=host.refuses, is_news=is_news)
         host.asked_s, host.asked = now_s, (host.witness, said)
         return Verdict(is_doubted=True, ask=(host.witness,))
 
@@ -147,5 +147,5 @@ def _said(url: str, extract: Extract) -> int:
     if not extract.noindex or len(extract.text) > _LONGEST or len(extract.links) > _MOST_LINKS:
         return hash((url, extract.text))
     named = set(_NAMES.split(path_of(url).casefold()))
-    words = (word for word in folded(extract.title + " " + extract.text).split())
+    words = folded(f"{extract.title} {extract.text}").split()
     return hash(tuple(one for one in words if one not in named and not any(map(str.isdigit, one))))

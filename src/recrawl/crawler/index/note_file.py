@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from recrawl.crawler.index.files import opened_or_anew
-from recrawl.crawler.index.notes import decoded
+from recrawl.crawler.index.notes import decoded, decoded_rows
 
 __all__ = ["FileShelf", "NoteFile"]
 
@@ -90,10 +90,7 @@ class FileShelf(Generic[T]):
         with contextlib.suppress(sqlite3.DatabaseError):
             query = "SELECT host, notes FROM note WHERE kind = ?"
             rows = self._db.execute(query, (self._name,)).fetchall()
-        for host, raw in rows:
-            notes = decoded(raw, self._kind)
-            if notes is not None:
-                yield host, notes
+        yield from decoded_rows(rows, self._kind)
 
     def write(self, changed: Mapping[str, T]) -> None:
         """Write these at once, and forget those written longest ago where there are too many."""

@@ -1,11 +1,11 @@
 """Notes on hosts, as their pages teach an index; some are at hand, all lie on a shelf."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-__all__ = ["HostNotes", "Shelf", "decoded"]
+__all__ = ["HostNotes", "Shelf", "decoded", "decoded_rows"]
 
 T = TypeVar("T")
 
@@ -131,3 +131,11 @@ def decoded(raw: bytes, kind: Any) -> Any:
         return msgspec.msgpack.decode(raw, type=kind)
     except msgspec.DecodeError:
         return None
+
+
+def decoded_rows(rows: Iterable[tuple[str, bytes]], kind: Any) -> Iterator[tuple[str, Any]]:
+    """Iterate over hosts and the notes on them that can be read, of rows of a shelf."""
+    for host, raw in rows:
+        notes = decoded(raw, kind)
+        if notes is not None:
+            yield host, notes

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from recrawl.crawler.database.connections import Connection, translated
-from recrawl.crawler.index.notes import decoded
+from recrawl.crawler.index.notes import decoded, decoded_rows
 from recrawl.terms import Database
 
 __all__ = ["TableShelf"]
@@ -40,10 +40,7 @@ class TableShelf(Generic[T]):
         query = b"SELECT host, notes FROM host_notes WHERE kind = %s"
         with translated(self._database):
             rows = self._db.execute(query, (self._name,)).fetchall()
-        for host, raw in rows:
-            notes = decoded(raw, self._kind)
-            if notes is not None:
-                yield host, notes
+        yield from decoded_rows(rows, self._kind)
 
     def write(self, changed: Mapping[str, T]) -> None:
         """Write these within the transaction that is open."""

@@ -3,9 +3,9 @@
 from typing import Final
 
 from recrawl.crawler.control.dispatch import Dispatcher, Resolve
+from recrawl.crawler.control.host_records import host_record
 from recrawl.crawler.ports import Resolver
 from recrawl.crawler.runtime.parts import World
-from recrawl.crawler.runtime.visits import host_record
 from recrawl.errors import FetchError, InvalidSettings
 
 __all__ = ["NameReader", "checked_resolver"]

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.finders import Finders
+from recrawl.crawler.control.host_records import host_record
 from recrawl.crawler.control.importance import ExpectedImportance
 from recrawl.crawler.control.intake import (
     BEYOND_BOUNDS,
@@ -93,6 +94,7 @@ class Recorder:
         self.errors = SoftErrors()
         self.refusals = Refusals(may_ask=not self._once)
         self._to_ask: list[str] = []  # addresses that are to be visited now
+        self._refusing: set[int] = set()  # hosts that were left alone since the last flush
         learns = rules.second_looks and isinstance(world.index, ChanceLearner)
         self.second_looks = SecondLooks() if learns else None
         self._removals = Removals()
@@ -235,6 +237,7 @@ class Recorder:
         if verdict.refuses:
             now_s = self._world.clock.now_s()
             self._dispatcher.refused(lease.host_id, now_s, REFUSED, is_news=verdict.is_news)
+            self._refusing.add(lease.host_id)
 
     async def flush(self) -> None:
         """Write everything that has been added."""
@@ -291,7 +294,7 @@ class Recorder:
     async def _bring_forward(
         self, welcome: list[tuple[int, int]], beside: dict[int, _Look], now_s: float
     ) -> set[int]:
-        """Have pages visited now that were put off, and those beside others; return hosts."""
+        """Have pages visited now that were put off, or tell of others; return hosts."""
         frontier = self._world.frontier
         if welcome:
             page_ids = [page_id for page_id, _ in welcome]
@@ -299,6 +302,10 @@ class Recorder:
         to_ask, self._to_ask = self._to_ask, []
         if to_ask:
             await self._world.on_state(frontier.ask, to_ask, now_s)
+        refusing, self._refusing = self._refusing, set()
+        for host_id in refusing:
+            record = host_record(self._dispatcher, host_id)
+            await self._world.on_state(frontier.save_host, record)
         giving, self._giving = self._giving, set()
         for host_id in giving:  # what was denied beside that page may be given as well
             leave = partial(frontier.ask_leave, now_s, host_id=host_id, most=_MOST_ASKED)

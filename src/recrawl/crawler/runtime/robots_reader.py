@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from recrawl.crawler.control.dispatch import AskRobots, Dispatcher
+from recrawl.crawler.control.host_records import host_record
 from recrawl.crawler.control.retry import retry_after_s
 from recrawl.crawler.control.robots_txt import (
     MAX_ROBOTS_BYTES,
@@ -15,7 +16,6 @@ from recrawl.crawler.control.urls import host_of, join
 from recrawl.crawler.runtime.outcomes import disallowed
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.recorder import Recorder
-from recrawl.crawler.runtime.visits import host_record
 from recrawl.errors import FetchError, failure_words
 from recrawl.terms import FetchResponse, Kind
 

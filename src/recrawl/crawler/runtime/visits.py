@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from recrawl.crawler.control.dispatch import Dispatcher
+from recrawl.crawler.control.host_records import host_record
 from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.crawler.control.obsolescence import patience_s
 from recrawl.crawler.control.refresh import refresh_of
@@ -26,14 +27,13 @@ from recrawl.terms import (
     INDEXABLE,
     BufferedPage,
     FetchResponse,
-    HostRecord,
     Kind,
     Lease,
     Outcome,
     PageState,
 )
 
-__all__ = ["Visitor", "host_record"]
+__all__ = ["Visitor"]
 
 _Dated: TypeAlias = list[tuple[str, float | None]]
 
@@ -342,22 +342,3 @@ class Visitor:
     async def _save_host(self, host_id: int) -> None:
         record = host_record(self._dispatcher, host_id)
         await self._world.on_state(self._world.frontier.save_host, record)
-
-
-def host_record(dispatcher: Dispatcher, host_id: int) -> HostRecord:
-    """Return what is to be kept of a host."""
-    queue = dispatcher.host(host_id)
-    return HostRecord(
-        host_id=host_id,
-        host=queue.host,
-        next_due_s=queue.next_due_s,
-        robots_status=queue.robots_status,
-        robots_body=queue.robots_body,
-        robots_until_s=queue.robots_until_s,
-        failures=queue.politeness.failures,
-        blocked_until_s=queue.politeness.blocked_until_s,
-        blocked_why=queue.politeness.blocked_why,
-        ip_address=None if queue.ip is None else queue.ip.text,
-        ip_blocked_until_s=0.0 if queue.ip is None else queue.ip.politeness.blocked_until_s,
-        rest_s=queue.politeness.pace.rest_s,
-    )
