@@ -8,11 +8,15 @@ overload.
 """
 
 import argparse
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
-from recrawl.simulation.dispatched import dispatch_visits
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.oracles.dispatched import dispatch_visits
 
 HEAD = f"{'pages':>6} {'load':>5}  {'order':<36}{'excess':>9}{'visits':>8}{'gap':>6}{'µs':>5}"
 ORDERS = {

@@ -6,11 +6,16 @@ Bar: ten thousand seeds without a broken promise.
 """
 
 import argparse
+import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
-from recrawl.testing.storms import Broken, StormReport, run_storm
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.storms.storm import StormReport, run_storm
+from tests.storms.weather import Broken
 
 
 def storm(seed: int) -> StormReport | str:

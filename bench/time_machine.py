@@ -13,13 +13,17 @@ pause is told once the weather, half of the time, is over.
 
 import argparse
 import asyncio
+import sys
 import tempfile
 from pathlib import Path
 
 from recrawl.cli.crawler.recorded import RecordedPlay, Replay, backtest_of, plan_of
 from recrawl.cli.crawler.stage import OWN, Played, play, play_virtually
 from recrawl.simulation.recorded.recording import Source
-from recrawl.testing.storms import Manners, in_weather
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.storms.weather import Manners, in_weather
 
 HERE = Path(__file__).resolve().parent.parent
 HEAD = "budget policy          truth estimate promised backtest requests    new missed imagined"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
+from tests.oracles.regular_visits import estimate_from_regular_visits, naive_rates
 
 from recrawl.crawler.control.planning import even_freshness
 from recrawl.errors import InvalidModel
@@ -15,7 +16,6 @@ from recrawl.learning.gamma_priors import (
     learn_gamma_priors,
     trigamma,
 )
-from recrawl.learning.regular_visits import estimate_from_regular_visits, naive_rates
 from recrawl.learning.signals import learn_signal_quality
 from recrawl.learning.visits import intervals_between
 

@@ -17,8 +17,6 @@ from recrawl.freshness.limits import Limit, Prices, grow_tree
 from recrawl.freshness.objectives import (
     EVEN_AGE,
     EVEN_FRESHNESS,
-    EVEN_HARMONIC,
-    RANDOM_AGE,
     RANDOM_FRESHNESS,
     RANDOM_HARMONIC,
     Objective,
@@ -31,9 +29,7 @@ __all__ = [
     "solve",
     "solve_even_age",
     "solve_even_freshness",
-    "solve_even_harmonic",
     "solve_harmonic",
-    "solve_random_age",
     "solve_random_freshness",
 ]
 
@@ -157,21 +153,6 @@ def solve_harmonic(
     return solve(RANDOM_HARMONIC, pages, budget, host_caps, limits)
 
 
-def solve_even_harmonic(
-    pages: Pages, budget: float, host_caps: ArrayLike | None = None, limits: Sequence[Limit] = ()
-) -> Plan:
-    r"""Minimise the weighted harmonic penalty when visits to each page are evenly spaced.
-
-    Parameters, returns and errors as :func:`solve_even_freshness`.
-
-    Notes
-    -----
-    The mean penalty at age t is :math:`\mathrm{Ein}(d t) = \int_0^{dt} (1 - e^{-s})/s\,ds`, and
-    stationarity reads :math:`\frac{w_i}{d_i}\,(y_i - 1 + e^{-y_i}) = p\,k_i`.
-    """
-    return solve(EVEN_HARMONIC, pages, budget, host_caps, limits)
-
-
 def solve_even_age(
     pages: Pages, budget: float, host_caps: ArrayLike | None = None, limits: Sequence[Limit] = ()
 ) -> Plan:
@@ -185,20 +166,6 @@ def solve_even_age(
     (1 - e^{-d_i / r_i}))`; no page is left out.
     """
     return solve(EVEN_AGE, pages, budget, host_caps, limits)
-
-
-def solve_random_age(
-    pages: Pages, budget: float, host_caps: ArrayLike | None = None, limits: Sequence[Limit] = ()
-) -> Plan:
-    r"""Minimise the weighted mean age of the copies when visits form Poisson processes.
-
-    Parameters, returns and errors as :func:`solve_even_freshness`.
-
-    Notes
-    -----
-    Minimises :math:`\sum_i w_i \frac{d_i}{r_i (r_i + d_i)}`; no page is left out.
-    """
-    return solve(RANDOM_AGE, pages, budget, host_caps, limits)
 
 
 def solve(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles.crawl_value import crawl_value
 
 from recrawl.crawler.control.births import (
     NewPages,
@@ -18,7 +19,6 @@ from recrawl.crawler.control.births import (
     lasting_share,
     learn_births,
 )
-from recrawl.crawler.control.crawl_value import crawl_value
 from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.order import root_urgency
 from recrawl.crawler.control.revisits import RevisitControl

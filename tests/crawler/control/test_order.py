@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.oracles.dispatched import dispatch_visits
 
 from recrawl.crawler.control.order import forgiven_s, lane_of, root_urgency
-from recrawl.simulation.dispatched import dispatch_visits
 from recrawl.terms import Lease
 
 PAGE = Lease(page_id=1, url="http://a.test/", host_id=1, token=1, due_s=0.0)

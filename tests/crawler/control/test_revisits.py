@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
-
-from recrawl.crawler.control.crawl_value import (
+from tests.oracles.crawl_value import (
     believed_crawl_value,
     crawl_value,
     signalled_crawl_value,
 )
+
 from recrawl.crawler.control.revisits import RevisitControl
 from recrawl.errors import InvalidModel
 from recrawl.freshness import Pages, solve_even_freshness

@@ -4,15 +4,16 @@ import asyncio
 
 import numpy as np
 import pytest
+from tests.storms.disk import Leases
+from tests.storms.storm import Storm, run_storm
+from tests.storms.weather import Broken
+from tests.storms.web import StormyFetcher, StormyWeb
 
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.virtual import run_virtually
 from recrawl.terms import Discovery, Lease, Outcome, PageState, PageUpdate, Visit
-from recrawl.testing.storms import Broken, Storm, run_storm
-from recrawl.testing.storms.disk import Leases
-from recrawl.testing.storms.web import StormyFetcher, StormyWeb
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 108_492, 108_710])

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from tests.simulation.recorded.repository import Repository
+from tests.storms.weather import Manners, in_weather
 
 from recrawl.cli.crawler.recorded import RecordedPlay, Replay, plan_of
 from recrawl.cli.crawler.stage import OWN, Played, play_virtually
 from recrawl.simulation.recorded.recording import Source
-from recrawl.testing.storms import Manners, in_weather
 
 N_PAGES = 30
 

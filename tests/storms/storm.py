@@ -1,4 +1,14 @@
-"""One storm: several lives of a crawler over one disk, and what must hold after each."""
+"""One storm: several lives of a crawler over one disk, and what must hold after each.
+
+It runs the crawler as it is, in virtual time, against a small web that changes, throttles, breaks
+off and disappears, over a disk that is slow, full or failing, through kills at any step and clocks
+that jump between two lives. The same seed is the same storm, event by event::
+
+    from tests.storms.storm import run_storm
+    print(run_storm(4711))
+
+The weather alone can be put over any fetcher: :func:`tests.storms.weather.in_weather`.
+"""
 
 import asyncio
 import tempfile
@@ -8,6 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.storms.disk import (
+    Killed,
+    KilledLoop,
+    Leases,
+    StormyDisk,
+    StormyPreparation,
+    handle,
+)
+from tests.storms.weather import Broken
+from tests.storms.web import StormyFetcher, StormyWeb
 
 from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
@@ -24,16 +44,6 @@ from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.crawls import InPlace
 from recrawl.errors import StateError
 from recrawl.terms import ChangeKind, Outcome, PageState
-from recrawl.testing.storms.disk import (
-    Killed,
-    KilledLoop,
-    Leases,
-    StormyDisk,
-    StormyPreparation,
-    handle,
-)
-from recrawl.testing.storms.weather import Broken
-from recrawl.testing.storms.web import StormyFetcher, StormyWeb
 
 __all__ = ["Storm", "StormReport", "run_storm"]
 

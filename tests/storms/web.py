@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from tests.storms.weather import Manners, Weather
 from typing_extensions import override
 
 from recrawl.crawler.ports import Clock, Fetcher
 from recrawl.simulation.fetcher import bounded
 from recrawl.terms import FetchResponse
-from recrawl.testing.storms.weather import Manners, Weather
 
 __all__ = ["StormyFetcher", "StormyWeb"]
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
+from tests.storms.weather import Broken
 from typing_extensions import override
 
 from recrawl.crawler.ports import Frontier, Offload, PageIndex, Preparation
 from recrawl.crawler.runtime.virtual import VirtualLoop
 from recrawl.errors import StateError
 from recrawl.terms import Document, Lease, PageUpdate
-from recrawl.testing.storms.weather import Broken
 
 __all__ = ["Killed", "KilledLoop", "Leases", "StormyDisk", "StormyPreparation", "handle"]
 
