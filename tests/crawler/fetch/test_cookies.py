@@ -42,6 +42,27 @@ def test_no_other_cookie_is_kept(said: str, known: dict[str, object]) -> None:
     assert noted(said, **known) == (False, "")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("location", ["/x?a=1&cookieSet=1", "/x?cookieSet=1&a=1#top"])
+def test_the_same_address_with_more_may_look_for_the_cookie(location: str) -> None:
+    assert noted("seen=yes", location=location) == (True, "seen=yes")
+
+
+@pytest.mark.parametrize("location", ["/y?a=1&b=1", "/x", "/x?b=1", "http://b.test/x?a=1&b=1"])
+def test_other_addresses_look_for_none(location: str) -> None:
+    assert noted("seen=yes", location=location) == (False, "")
+
+
+def test_who_is_sent_on_despite_the_cookie_is_asked_without_from_then_on() -> None:
+    """As where each address comes to say the language, and a session begins beside it."""
+    cookies, led = Cookies(), "/x?lang=en"
+    assert cookies.note(f"{A}/x", "", 302, led, SimpleCookie("sid=1"))
+    assert not cookies.note(f"{A}/x", "sid=1", 302, led, SimpleCookie("sid=2"))
+
+    assert cookies.of(f"{A}/x") == ""
+    assert not cookies.note(f"{A}/x", "", 302, led, SimpleCookie("sid=3"))
+    assert cookies.note(f"{A}/x", "", 302, "/x", SimpleCookie("sid=4"))
+
+
 def test_of_a_session_that_is_over_the_next_one_is_sent_back() -> None:
     """Else each page of the host would lead to itself from then on."""
     assert noted("sid=2; Max-Age=1800", sent="sid=1") == (True, "sid=2")

@@ -1,13 +1,15 @@
 """Cookies that pages want back before they show themselves.
 
-Some sites answer who comes without a cookie with one and a redirect to the very same address. No
-other cookie is kept: a crawler has no sessions, and what it is shown shall be what all are shown.
+Some sites answer who comes without a cookie with one and a redirect: to the very same address, or
+to the same with a parameter more, where they look whether it came back. No other cookie is kept: a
+crawler has no sessions, and what it is shown shall be what all are shown.
 """
 
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.cookies import Morsel
 from typing import Final
+from urllib.parse import urlsplit
 
 from recrawl.crawler.control.urls import host_of, join
 
@@ -32,6 +34,7 @@ class Cookies:
 
     def __init__(self) -> None:
         self._of_hosts: dict[str, str] = {}
+        self._in_vain: set[str] = set()  # hosts that send a page to the same with a parameter more
 
     def of(self, url: str) -> str:
         """Return what a Cookie header is to say, or nothing."""
@@ -53,7 +56,8 @@ class Cookies:
         sent : of these cookies, with the request
         status, location, told : of the answer; the last are its cookies, by name
         """
-        if status not in _REDIRECTS or not location or join(url, location) != url:
+        target = join(url, location) if status in _REDIRECTS and location else None
+        if target is None or not (target == url or self._may_be_a_look(url, target, sent)):
             return False
         pairs = [f"{name}={one.coded_value}" for name, one in told.items() if one.value]
         wanted = "; ".join(pairs[:_MOST])
@@ -65,3 +69,24 @@ class Cookies:
             del self._of_hosts[next(iter(self._of_hosts))]
         self._of_hosts[host_of(url)] = wanted
         return True
+
+    def _may_be_a_look(self, url: str, target: str, sent: str) -> bool:
+        """Tell whether a redirect may look for a cookie; one that comes despite it needs none."""
+        host = host_of(url)
+        if not _has_more(target, url) or host in self._in_vain:
+            return False
+        if not sent:
+            return True
+        if len(self._in_vain) >= _MOST_HOSTS:
+            self._in_vain.clear()
+        self._in_vain.add(host)
+        self._of_hosts.pop(host, None)
+        return False
+
+
+def _has_more(target: str, url: str) -> bool:
+    """Tell whether an address is another one with parameters added."""
+    longer, shorter = urlsplit(target), urlsplit(url)
+    added = set(longer.query.split("&")) - set(shorter.query.split("&"))
+    kept = set(shorter.query.split("&")) - set(longer.query.split("&"))
+    return longer[:3] == shorter[:3] and bool(added) and kept <= {""}
