@@ -487,7 +487,8 @@ class HostRecord:
 
     ``ip_address`` is where its name led last, known where hosts of one IP address are asked as one;
     its server is left alone until ``ip_blocked_until_s``. ``rest_s`` is the time between requests
-    that it shows to want, by refusing what comes sooner.
+    that it shows to want, by refusing what comes sooner. ``is_read_in_full``: it has said that
+    pages are not modified which were, so it is not asked whether they are.
     """
 
     host_id: int
@@ -502,6 +503,7 @@ class HostRecord:
     ip_address: str | None = None
     ip_blocked_until_s: float = 0.0
     rest_s: float = 0.0
+    is_read_in_full: bool = False
 
 
 @dataclass(frozen=True, slots=True)

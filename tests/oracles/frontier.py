@@ -907,6 +907,7 @@ class PlainFrontier(Frontier):
                     host.robots_body,
                     ip_address=host.ip_address,
                     rest_s=host.rest_s,
+                    is_read_in_full=host.is_read_in_full,
                 )
         waiting = [
             page

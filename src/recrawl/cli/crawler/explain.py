@@ -93,6 +93,8 @@ def _reason_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(
             ("pace", f"its host is left {rest} between requests: it refused what came sooner")
         )
+    if report["host_is_read_in_full"]:
+        rows.append(("asked", "in full: its host said 'not modified' of pages that were modified"))
     if report["host_delay_s"]:
         rest = show_duration(report["host_delay_s"])
         rows.append(("pace", f"its host is left {rest} between requests, as its robots.txt asks"))

@@ -147,6 +147,7 @@ class Dispatcher:
             queue = HostQueue(record.host_id, record.host, timing)
             queue.robots_status = record.robots_status
             queue.robots_body = record.robots_body
+            queue.is_read_in_full = record.is_read_in_full
             self._hosts[record.host_id] = queue
             if self._rules.per_address and record.ip_address is not None:
                 self._join(queue, record.ip_address, -inf)

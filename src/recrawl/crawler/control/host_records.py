@@ -22,4 +22,5 @@ def host_record(dispatcher: Dispatcher, host_id: int) -> HostRecord:
         ip_address=None if queue.ip is None else queue.ip.text,
         ip_blocked_until_s=0.0 if queue.ip is None else queue.ip.politeness.blocked_until_s,
         rest_s=queue.politeness.pace.rest_s,
+        is_read_in_full=queue.is_read_in_full,
     )

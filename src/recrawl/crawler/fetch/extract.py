@@ -22,6 +22,7 @@ from recrawl.crawler.fetch.about import about, places
 from recrawl.crawler.fetch.charsets import charset_of, decode_as, decode_body, with_query_in
 from recrawl.crawler.fetch.code_language import clear_language_names
 from recrawl.crawler.fetch.line_numbers import clear_line_numbers
+from recrawl.crawler.fetch.link_likes import LINK_LIKES, reference_of
 from recrawl.crawler.fetch.main_content import (
     BREAK,
     MAX_HEADING,
@@ -333,9 +334,8 @@ def _links(tree: LexborHTMLParser, base: str, codec: str) -> dict[str, str]:
     """Return the addresses that links lead to, with what they are called."""
     found = dict.fromkeys(islice(_led_to(tree, base, codec), MAX_LINKS - 1), "")
     seen: dict[str, str] = {}  # address of each reference; "": it is not followed
-    for node in tree.css("a[href], area[href], frame[src], iframe[src]"):
-        attributes = node.attributes
-        reference = (attributes.get("href") or attributes.get("src") or "").strip()
+    for node in tree.css(f"a[href], area[href], frame[src], iframe[src], {LINK_LIKES}"):
+        attributes, reference = node.attributes, reference_of(node)
         if not reference:
             continue
         if reference not in seen:

@@ -24,7 +24,8 @@ def record_of(row: tuple[Any, ...], due_s: float) -> HostRecord:
     row : of one of these queries
     due_s : earliest due time of its pages, epoch seconds; inf: it has none
     """
-    return HostRecord(row[0], row[1], due_s, *row[2:11])
+    kept: tuple[Any, ...] = (*row[2:11], bool(row[11]))
+    return HostRecord(row[0], row[1], due_s, *kept)
 
 
 def lease_of(row: tuple[Any, ...], host_id: int, token: int) -> Lease:

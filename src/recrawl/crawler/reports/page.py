@@ -106,6 +106,7 @@ def page_report(
         host_blocked_until_s=host.blocked_until_s if host.blocked_until_s > now_s else None,
         host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
         host_rest_s=host.rest_s,
+        host_is_read_in_full=host.is_read_in_full,
         next_visit_s=max(details.due_s, host.blocked_until_s),
     )
     return report

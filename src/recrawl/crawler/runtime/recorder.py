@@ -8,6 +8,7 @@ from functools import partial
 from math import inf
 from typing import Final, NamedTuple
 
+from recrawl.crawler.control.confirmations import Confirmations
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.finders import Finders
@@ -93,8 +94,9 @@ class Recorder:
         self.yields = AddressYields()
         self.errors = SoftErrors()
         self.refusals = Refusals(may_ask=not self._once)
+        self.confirmations = Confirmations()
         self._to_ask: list[str] = []  # addresses that are to be visited now
-        self._refusing: set[int] = set()  # hosts that were left alone since the last flush
+        self._learned: set[int] = set()  # hosts whose records are to be written
         learns = rules.second_looks and isinstance(world.index, ChanceLearner)
         self.second_looks = SecondLooks() if learns else None
         self._removals = Removals()
@@ -155,6 +157,7 @@ class Recorder:
                 self._updates.append(update)
                 self._welcome += self.yields.observe(update)
                 self._observe_leave(update)
+                self._disbelieve(update)
                 if self.second_looks is not None:
                     self.second_looks.observe(update)
                 since_s = self._removals.observe(update)
@@ -237,7 +240,7 @@ class Recorder:
         if verdict.refuses:
             now_s = self._world.clock.now_s()
             self._dispatcher.refused(lease.host_id, now_s, REFUSED, is_news=verdict.is_news)
-            self._refusing.add(lease.host_id)
+            self._learned.add(lease.host_id)
 
     async def flush(self) -> None:
         """Write everything that has been added."""
@@ -281,6 +284,14 @@ class Recorder:
             for listener in self._listeners:
                 listener()
 
+    def _disbelieve(self, update: PageUpdate) -> None:
+        """Have pages read in full of a host that is wrong in saying that they are not modified."""
+        believed = self.confirmations.observe(update)
+        if believed is not None:
+            self._dispatcher.host(update.lease.host_id).is_read_in_full = True
+            self._learned.add(update.lease.host_id)
+            self._to_ask += believed
+
     def _observe_leave(self, update: PageUpdate) -> None:
         host_id = update.lease.host_id
         if update.visit.outcome is Outcome.DENIED:
@@ -302,8 +313,8 @@ class Recorder:
         to_ask, self._to_ask = self._to_ask, []
         if to_ask:
             await self._world.on_state(frontier.ask, to_ask, now_s)
-        refusing, self._refusing = self._refusing, set()
-        for host_id in refusing:
+        learned, self._learned = self._learned, set()
+        for host_id in learned:
             record = host_record(self._dispatcher, host_id)
             await self._world.on_state(frontier.save_host, record)
         giving, self._giving = self._giving, set()

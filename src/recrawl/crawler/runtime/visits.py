@@ -81,7 +81,10 @@ class Visitor:
         started_s = clock.now_s()
         again = None
         try:
-            response = await self._fetch(lease, is_conditional=self._is_conditional(lease))
+            is_conditional = self._is_conditional(lease)
+            if is_conditional and self._recorder.confirmations.take(lease):
+                is_conditional = False
+            response = await self._fetch(lease, is_conditional=is_conditional)
             if response.wants_cookie and self._rests_briefly(lease):
                 response = await self._look_again(lease) or response
             if self._is_to_be_seen_twice(lease, response):
@@ -144,7 +147,8 @@ class Visitor:
     def _is_conditional(self, lease: Lease) -> bool:
         """Tell whether a page is asked for only if it is another than the copy that is held."""
         has_validator = bool(lease.etag or lease.last_modified)
-        return has_validator and not self._rules.is_read_otherwise(lease)
+        believes = not self._dispatcher.host(lease.host_id).is_read_in_full
+        return has_validator and believes and not self._rules.is_read_otherwise(lease)
 
     def _spend(self, n_requests: int) -> None:
         """Count what filling a page took; the first was counted when it was handed out."""

@@ -835,6 +835,7 @@ class FrontierSuite:
             ip_address="192.0.2.1",
             ip_blocked_until_s=7.0,
             rest_s=1.5,
+            is_read_in_full=True,
         )
         told = Announcer(recall=0.5, precision=0.9, heard_s=7.0)
         assert frontier.announcers() == {}

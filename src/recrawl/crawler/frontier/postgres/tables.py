@@ -41,7 +41,7 @@ _HOST: Final = Table(
     tuple(
         """id host robots_status robots_body robots_until_s failures blocked_until_s
         blocked_why ip_address ip_blocked_until_s rest_s announced_recall announced_precision
-        heard_s""".split()
+        heard_s is_read_in_full""".split()
     ),
     ("id",),
     "id",

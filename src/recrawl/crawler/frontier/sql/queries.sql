@@ -8,12 +8,12 @@ INSERT INTO host (id, host) VALUES (:host_id, :host) RETURNING id;
 
 -- name: hosts
 SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why,
-    ip_address, ip_blocked_until_s, rest_s
+    ip_address, ip_blocked_until_s, rest_s, is_read_in_full
 FROM host ORDER BY id;
 
 -- name: one_host
 SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why,
-    ip_address, ip_blocked_until_s, rest_s
+    ip_address, ip_blocked_until_s, rest_s, is_read_in_full
 FROM host WHERE id = :host_id;
 
 -- The first of each queue, over the index alone; leased pages count.
@@ -34,7 +34,7 @@ UPDATE host SET robots_status = :robots_status, robots_body = :robots_body,
     robots_until_s = :robots_until_s, failures = :failures,
     blocked_until_s = :blocked_until_s, blocked_why = :blocked_why,
     ip_address = :ip_address, ip_blocked_until_s = :ip_blocked_until_s,
-    rest_s = :rest_s
+    rest_s = :rest_s, is_read_in_full = :is_read_in_full
 WHERE id = :host_id;
 
 -- name: save_announcer

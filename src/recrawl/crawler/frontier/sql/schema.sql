@@ -15,7 +15,8 @@ CREATE TABLE host (
     heard_s REAL, -- until when it is known what they announce
     ip_address TEXT, -- where its name led last; NULL: hosts of one IP address are not asked as one
     ip_blocked_until_s REAL NOT NULL DEFAULT 0,
-    rest_s REAL NOT NULL DEFAULT 0 -- between requests, as the host shows to want
+    rest_s REAL NOT NULL DEFAULT 0, -- between requests, as the host shows to want
+    is_read_in_full INTEGER NOT NULL DEFAULT 0 -- its word that pages are not modified was wrong
 ) STRICT;
 
 CREATE TABLE page (
