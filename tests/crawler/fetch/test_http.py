@@ -193,6 +193,30 @@ def test_text_is_read_whatever_its_signs(body: bytes, content_type: str) -> None
     assert (found.content_type, found.body) == (content_type, body)
 
 
+@pytest.mark.parametrize("length", ["Content-Length: 900", "Transfer-Encoding: chunked"])
+def test_a_page_whose_mark_up_ends_is_whole_whatever_length_was_announced(length: str) -> None:
+    """Half of one is not."""
+    whole = b"<html><p>text</p></html>\n"
+
+    async def main(body: bytes) -> bytes:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{length}\r\n\r\n"
+            sent = b"%x\r\n%b\r\n" % (len(body), body) if "chunked" in length else body
+            writer.write(head.encode() + sent)
+            writer.close()
+
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with server, HttpFetcher(user_agent="test", allow_private=["127.0.0.1"]) as fetcher:
+            return (await fetcher.fetch(url)).body
+
+    assert asyncio.run(main(whole)) == whole
+    with pytest.raises(FetchError) as told:
+        asyncio.run(main(whole[:12]))
+    assert told.value.kind == "disconnected"
+
+
 def test_a_cookie_is_sent_back_to_who_leads_to_itself_with_it() -> None:
     """Beside those that the configuration names."""
     seen: list[str] = []

@@ -1,6 +1,7 @@
 """The body of an answer: received and decoded up to a bound, and no further where it is no text."""
 
 import re
+from collections.abc import AsyncGenerator, Sequence
 from typing import Final, NamedTuple
 
 import aiohttp
@@ -12,6 +13,7 @@ __all__ = ["Body", "read_body"]
 
 _HEAD: Final = 1_445  # bytes that tell whether a body is text
 _MARKS: Final = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")  # byte orders of text
+_WHOLE: Final = b"</html>"
 _NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
@@ -52,7 +54,7 @@ async def read_body(
     received = 0
     size = 0
     pieces: list[bytes] = []
-    async for piece in answer.content.iter_any():
+    async for piece in _pieces(answer, pieces):
         received += len(piece)
         decoded = piece if decoder is None else _decode(decoder, piece, limit - size + 1)
         size += len(decoded)
@@ -67,6 +69,25 @@ async def read_body(
                 raise FetchError("too-large", f"more than {limit} bytes")
             return Body(b"".join(pieces)[:limit], received, is_cut=True)
     return Body(pieces[0] if len(pieces) == 1 else b"".join(pieces), received)
+
+
+async def _pieces(
+    answer: aiohttp.ClientResponse, decoded: Sequence[bytes]
+) -> AsyncGenerator[bytes, None]:
+    """Yield what comes; a page is whole where its mark-up ends, whatever length was announced.
+
+    Servers announce more than they send, or never say that they are done; browsers show it.
+    """
+    content = answer.content
+    try:
+        async for piece in content.iter_any():
+            yield piece
+    except aiohttp.ClientPayloadError as error:
+        content.set_exception(None)  # type: ignore[arg-type] # what came with the end is held back
+        if rest := content.read_nowait():
+            yield rest
+        if not b"".join(decoded[-2:]).rstrip().lower().endswith(_WHOLE):
+            raise FetchError("disconnected", str(error)[:300]) from error
 
 
 def _decode(decoder: Decoder, piece: bytes, limit: int) -> bytes:

@@ -58,7 +58,7 @@ class FetchBounds:
     timeout_s: float = 30.0
     connect_s: float = 10.0
     max_bytes: int = 4 * 1024 * 1024
-    max_header_bytes: int = 16 * 1024
+    max_header_bytes: int = 32 * 1024
 
 
 @dataclass(frozen=True, slots=True)
