@@ -234,6 +234,9 @@ def test_what_is_wrong_with_a_backtest_is_said_once(said: str, options: dict[str
         ("plan.policy: 'best' is none of recrawl", {"policy": "best"}),
         ("is not on any of scope.hosts (b.test)", {"hosts": ["b.test"]}),
         ("min_interval (2d) is longer", {"min_interval_s": 172_800.0, "max_interval_s": 86_400.0}),
+        ("budget: no setting is called so; did you mean budget_per_s?", {"budget": "20/s"}),
+        ("robots: no setting is called so; did you mean n_robots?", {"robots": 2}),
+        ("contakt: no setting is called so; did you mean contact?", {"contakt": "me@my.domain"}),
     ],
 )  # fmt: skip
 def test_settings_check_themselves(said: str, options: dict[str, object]) -> None:

@@ -1,13 +1,16 @@
 """Settings of a crawl, as plain values."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import wraps
 from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings.whole import made_whole
+from recrawl.errors import InvalidSettings
 from recrawl.version import VERSION
 
 __all__ = [
@@ -20,6 +23,7 @@ __all__ = [
     "SourceSettings",
 ]
 
+_T = TypeVar("_T")
 DEFAULT_SHARES: Final = (("even", 0.5), ("links", 0.5))  # of what makes pages important
 
 
@@ -124,6 +128,24 @@ class SinkSettings:
     retry_for_s: float = inf
 
 
+def _knowing_its_names(cls: type[_T]) -> type[_T]:
+    """Have a class say which setting was meant, where one is given that it does not have."""
+    init: Callable[..., None] = cls.__init__
+
+    @wraps(init)
+    def checked(self: _T, *values: object, **named: object) -> None:
+        for name in named.keys() - cls.__annotations__.keys():
+            begun = [known for known in cls.__annotations__ if name.rstrip("s") in known]
+            near = begun or get_close_matches(name, cls.__annotations__, n=1)
+            meant = f"; did you mean {' or '.join(near[:3])}?" if near else ""
+            raise InvalidSettings(f"{name}: no setting is called so{meant}")
+        init(self, *values, **named)
+
+    cls.__init__ = checked  # type: ignore[assignment]
+    return cls
+
+
+@_knowing_its_names
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that a crawl can be told. Seconds, bytes and rates per second.
@@ -143,7 +165,8 @@ class Settings:
     Raises
     ------
     InvalidSettings
-        A value is wrong, alone or beside another; the message says what would be right.
+        A value is wrong, alone or beside another, or no setting is called so; the message says
+        what would be right.
     """
 
     seeds: Sequence[str]
