@@ -126,3 +126,40 @@ def test_pages_of_lists_that_are_left_out_of_the_index_are_read(shape: str, star
     Though the last list is thirty links from a seed, and pages five links from it are read.
     """
     assert read(listed_by(shape), starts=starts) >= NAMED
+
+
+def test_feeds_that_tell_of_versions_alone_are_left_after_a_few() -> None:
+    """Each page of a wiki announces one, of its own history."""
+    asked: set[str] = set()
+
+    def reply(request: Request) -> FetchResponse:
+        url, name = request.url, request.url.rpartition("/")[2]
+        if "/changes/" in url:
+            asked.add(url)
+            entries = "".join(
+                f"<item><link>{A}/names/{name}?oldid={rev}</link></item>" for rev in (1, 2)
+            )
+            feed = f"<rss version='2.0'><channel>{entries}</channel></rss>"
+            return FetchResponse(
+                url=url, status=200, body=feed.encode(), content_type="application/rss+xml"
+            )
+        if "?" in url or name not in NAMES:
+            return FetchResponse(url=url, status=404)
+        feed = f'<link rel="alternate" type="application/rss+xml" href="/changes/{name}">'
+        return page(url, f"<h1>{name}</h1> what {name} is: {name * 3}", feed)
+
+    async def run() -> set[str]:
+        setup = Setup(politeness=PolitenessRules(delay_s=0.1))
+        virtual = virtual_crawl(setup)
+        links = " ".join(f'<a href="/names/{name}">{name}</a>' for name in NAMES)
+        virtual.web.reply(f"{A}/", page(f"{A}/", f"home {links}"))
+        for name in NAMES:
+            virtual.web.reply(f"{A}/names/{name}", reply)
+            virtual.web.reply(f"{A}/changes/{name}", reply)
+        await virtual.run_for(120.0)
+        return {url for url, _ in virtual.index.urls()}
+
+    held = run_virtually(run())
+
+    assert len(held) == N_PAGES + 1
+    assert len(asked) < N_PAGES / 2

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from recrawl.crawler.control.dispatch import Dispatcher
+from recrawl.crawler.control.doubts import is_doubted
 from recrawl.crawler.control.host_records import host_record
 from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.crawler.control.obsolescence import patience_s
@@ -278,7 +279,8 @@ class Visitor:
         # What it lists, not how: many feeds write the time of the request into themselves.
         raw_hash = self._world.extractor.raw_hash("\n".join(sorted(listed)).encode())
         changed = None if lease.raw_hash is None else raw_hash != lease.raw_hash
-        news = any(not self._recorder.knows(one.url) for one in found)
+        # A feed of one page's versions tells of no page.
+        news = any(not self._recorder.knows(one.url) and not is_doubted(one.url) for one in found)
         finding = Finding(
             Outcome.LISTING, response, raw_hash=raw_hash, changed=changed, told_news=news
         )
