@@ -1,8 +1,13 @@
 """Pages that say the same need not all be visited; those that part are turned back to."""
 
+from pathlib import Path
+
 import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.index.memory import MemoryIndex
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.ports import PageIndex
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -62,3 +67,54 @@ def test_copies_are_visited_seldom_until_they_say_something_else() -> None:
     turned_back = visits(alike, "print", range(1), settled_s)
     assert turned_back > 0.7 * visits(alike, "page", range(1), settled_s)
     assert turned_back > 1.5 * visits(alike, "print", both, settled_s)
+
+
+def test_a_copy_that_was_read_before_its_original_is_no_page_after_its_next_visit() -> None:
+    """Though nothing of it changed: until then what it calls its own was not known."""
+    copy, original, alone = f"{A}/latest/lamps", f"{A}/2.0/lamps", f"{A}/latest/shades"
+
+    def reply(request: Request) -> FetchResponse:
+        if request.etag == '"1"':
+            return FetchResponse(request.url, 304)
+        named = request.url.replace("latest", "2.0")
+        html = f'<link rel="canonical" href="{named}"><main>all about {named}</main>'
+        return FetchResponse(request.url, 200, html.encode(), "text/html", etag='"1"')
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(revisit=RevisitRules(60.0, HOUR_S, 600.0)))
+        virtual.web.page(f"{A}/", "home", "/latest/lamps", "/latest/shades")
+        for url in (copy, original, alone):
+            virtual.web.reply(url, reply)
+        await virtual.run_for(3 * HOUR_S)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert {url for url, _ in virtual.index.urls()} == {f"{A}/", original, alone}
+    requests = [request.etag for request in virtual.web.asked(alone)]
+    assert requests[:2] == [None, None]
+    assert set(requests[2:]) == {'"1"'}
+
+
+@pytest.mark.parametrize("kept", [MemoryIndex, TantivyIndex])
+def test_of_two_pages_that_call_each_other_canonical_one_stays(
+    kept: type[PageIndex], tmp_path: Path
+) -> None:
+    """As where a template has the slash at the end the wrong way round."""
+
+    def reply(request: Request) -> FetchResponse:
+        other = request.url.rstrip("/") + ("" if request.url.endswith("/") else "/")
+        html = f'<link rel="canonical" href="{other}"><main>all about lamps</main>'
+        return FetchResponse(request.url, 200, html.encode(), "text/html")
+
+    async def main() -> set[str]:
+        index = MemoryIndex() if kept is MemoryIndex else TantivyIndex(tmp_path)
+        setup = Setup(revisit=RevisitRules(60.0, 600.0, 60.0))
+        virtual = virtual_crawl(setup, index=index)
+        virtual.web.page(f"{A}/", "home", "/lamps", "/lamps/")
+        for url in (f"{A}/lamps", f"{A}/lamps/"):
+            virtual.web.reply(url, reply)
+        await virtual.run_for(HOUR_S)
+        return {url for url, _ in virtual.index.urls()}
+
+    assert len(run_virtually(main())) == 2

@@ -307,27 +307,36 @@ class Indexer:
         update = replace(update, links=links)
         if thought.is_suspect or extract.is_until:  # it is read again, whatever it says then
             update = replace(update, etag=None, last_modified=None, raw_hash=None)
-        if document is None:
+        is_unchanged = update.visit.outcome is Outcome.UNCHANGED
+        if is_unchanged or document is None:
             self._saw(page, differs=False)
+        if document is None:
             self._recorder.add([update])
             self._emit(_told(page), update.visit.outcome)
             return
         if_same = None
-        if self._world.prepare is not None:  # what it makes of a page tells nothing of its host
+        if self._world.prepare is not None and not is_unchanged:
+            # What it makes of a page tells nothing of its host.
             document = await self._world.prepare(document)
         elif update.visit.outcome is Outcome.CHANGED and update.visit.changed is not None:
             held = replace(extract, signature=page.lease.signature or b"")
             if_same, _ = self._considered(page, held)
             if_same = replace(if_same, links=update.links, raw_hash=update.raw_hash)
-        canonical = self._canonical(page.lease.url, extract)
-        if_copy = None
-        if canonical is not None:
-            if_copy, _ = self._considered(page, extract, is_copy=True)
-            if_copy = replace(if_copy, links=update.links)
+        canonical, if_copy = self._as_copy(page, extract, links)
         again = None
         if if_same is not None and page.again is not None:
             again = await self._read_again(page, page.again, extract.text)
         self._stage(_Staged(update, document, _told(page), if_same, canonical, if_copy, again))
+
+    def _as_copy(
+        self, page: BufferedPage, extract: Extract, links: bytes | None
+    ) -> tuple[str | None, PageUpdate | None]:
+        """Return what a page calls its own, and what its visit changes if it is a copy of that."""
+        canonical = self._canonical(page.lease.url, extract)
+        if canonical is None:
+            return None, None
+        update, _ = self._considered(page, extract, is_copy=True)
+        return canonical, replace(update, links=links)
 
     async def _read_again(
         self, page: BufferedPage, response: FetchResponse, text: str
@@ -407,6 +416,8 @@ class Indexer:
     ) -> tuple[PageUpdate, Document | None]:
         """Return what the visit changes, and the copy to be indexed, if there is a new one.
 
+        Of an unchanged one too that may be a copy of what was read since it was.
+
         Parameters
         ----------
         is_copy : the page says what the address says that it calls its own
@@ -444,7 +455,8 @@ class Indexer:
             content_type=page.response.content_type,
             gist=_gist(extract, lease.url) if is_unlike else update.gist,
         )
-        if excluded or outcome is Outcome.UNCHANGED:
+        may_be_copy = self._canonical(lease.url, extract) is not None
+        if excluded or (outcome is Outcome.UNCHANGED and not may_be_copy):
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)
 
@@ -535,9 +547,14 @@ class Indexer:
         stays as it is, and so does what is on record of it.
         """
         written = {id(entry): self._write_one(entry) for entry in staged if not entry.canonical}
+        copies: set[str] = set()
         for entry in staged:  # after the others: what they call their own may be among those
             if entry.canonical:
-                written[id(entry)] = self._write_one(entry)
+                is_gone = entry.canonical in copies  # of two that call each other so one stays
+                update = self._write_one(replace(entry, if_copy=None) if is_gone else entry)
+                written[id(entry)] = update
+                if update is entry.if_copy:
+                    copies.add(update.lease.url)
         self._world.index.commit()
         return [written[id(entry)] for entry in staged]
 
@@ -553,6 +570,8 @@ class Indexer:
         ):
             index.remove(update.lease.url)
             return entry.if_copy
+        elif update.visit.outcome is Outcome.UNCHANGED:
+            return update
         elif entry.if_same is not None and index.same(document):
             return entry.if_same
         else:
@@ -560,6 +579,10 @@ class Indexer:
                 told = None if update.visit.changed is None else index.difference(document)
                 update = replace(update, difference=told, edit=index.edit(document))
             index.replace(document)
+            is_first = update.lease.last_visit_s is None
+            if is_first and entry.canonical and index.signature(entry.canonical) is None:
+                # It may be a copy of what is still to come: it is read again, whatever it says.
+                update = replace(update, etag=None, last_modified=None, raw_hash=None)
         return update
 
     def _emit(self, told: dict[str, Any], outcome: Outcome) -> None:
