@@ -2136,3 +2136,26 @@ def test_texts_at_hand_are_compared_word_by_word() -> None:
     assert nearly_same(f"{text} 5 minutes ago", f"an hour ago {text.upper()} more", url)
     assert not nearly_same(text, f"{text} with some more words", url)
     assert not nearly_same("too short", "too short", url)
+
+
+def test_a_part_of_a_site_that_only_its_folder_speaks_against_proves_itself_as_a_whole() -> None:
+    """As where a catalogue lies in ``/admin/``: each table in a folder, things by a query."""
+    tables = [f"/admin/{name}/" for name in ("book", "author", "place", "theme", "year")]
+    things = [f"{table}details/?id={n}&url=/admin/" for table in tables for n in range(40)]
+    paths = ["/admin/", *tables, *things]
+
+    seen = crawled(AddressYields(), paths, [f"of {path}" for path in paths])
+
+    assert sorted(seen) == list(range(len(paths)))
+
+
+def test_what_brings_nothing_in_a_folder_that_speaks_against_it_is_left_wherever_it_lies() -> None:
+    """A basket is empty whatever is put in it."""
+    pages = [f"/lamps/{name}" for name in "abcdefghij" * 20]
+    baskets = [f"/cart/{name}/{number}/" for name in "abcdefghij" for number in range(10)]
+    said: list[str | None] = [f"lamp {n}" for n in range(len(pages))]
+    said += ["It is empty."] * len(baskets)
+
+    seen = crawled(AddressYields(), pages + baskets, said)
+
+    assert sum(number >= len(pages) for number in seen) < 10

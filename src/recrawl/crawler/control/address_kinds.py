@@ -41,6 +41,7 @@ class AddressKind:
     is_broad: bool = False  # holds back only what is known to bring little
     is_unknown: bool = False  # an ending or a view of things that may be anything: images of disks
     is_mode: bool = False  # the same is asked for of many paths: likely another face of each
+    is_place: bool = False  # all that lies in a folder whose name speaks against it
     is_of_copies: bool = False  # brings whatever is not left out of the index
     is_endless: bool = False  # days and months go on for ever: what is over brings no more
     tries: int = 0  # visited, or handed out to be
@@ -137,7 +138,8 @@ class DoubtedKinds(AddressKind):
         AddressKind.put_off(self, lease, found)
         if lease.page_id in self.waiting:
             of_query = "?" in lease.url and len(found) > 1
-            kind = found[of_query]  # whatever its path
+            place = next((kind for kind in found if kind.is_place), None)
+            kind = place or found[of_query]  # whatever its path
             self.by_kind.setdefault(kind, {})[lease.page_id] = None
 
     def _next(self, n: int) -> list[int]:

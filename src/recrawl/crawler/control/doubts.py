@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from recrawl.crawler.control.urls import folder_of, path_of
+from recrawl.crawler.control.urls import folder_of, host_of, path_of
 
 __all__ = [
     "compares",
@@ -25,6 +25,7 @@ __all__ = [
     "page_of_version",
     "pages_of_file",
     "parallels",
+    "place_of",
     "shape_of_doubt",
     "stem_of_page",
     "stems_of_source",
@@ -146,6 +147,15 @@ def _speaks_against(query: str) -> bool:
     if _PLACES.search(f"?{query}"):
         return True
     return bool(_HASH_VALUE.search(query) or _DOUBTS.search(_HARMLESS.sub("&", query)))
+
+
+def place_of(url: str) -> str | None:
+    """Return the folder, as ``/admin/``, that alone speaks against what lies in it; None: none."""
+    found = _PLACES.search(path := path_of(url), 0, len(path.partition("?")[0]))
+    if found is None or not found[0].endswith("/"):
+        return None
+    elsewhere = host_of(url) + path.replace(found[0], "/-/")  # where a link leads back to, too
+    return None if is_doubted(elsewhere) else path[: found.end()]
 
 
 def is_script(url: str) -> bool:

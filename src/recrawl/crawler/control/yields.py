@@ -55,6 +55,7 @@ from recrawl.crawler.control.doubts import (
     page_of_version,
     pages_of_file,
     parallels,
+    place_of,
     shape_of_doubt,
     stem_of_page,
     stems_of_source,
@@ -588,14 +589,15 @@ class AddressYields:
             if len(parts) > 1 and not doubted:
                 kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
             kinds[0].is_endless |= calendar_of(url) is not None
-            return kinds
+            return kinds + self._place(host, url) if doubted else kinds
         suffix, branch = suffix_of(url), _branch_of(path)
         if suffix is None and not doubted and is_joined(url):
             return [self._kind("joined", host, f"{branch}+*")]
         shown = self._shown_of_many(host, url, of, doubted=doubted)
         if doubted:
             kind = f"/*.{suffix}" if suffix is not None else branch
-            return [self._kind("doubted", host, kind, doubted=True, broad=True), *shown]
+            whole = [self._kind("doubted", host, kind, doubted=True, broad=True)]
+            return (self._place(host, url) or whole) + shown
         kinds = [self._kind("branch", host, branch, broad=True)]
         if (ending := self._ending(host, url, of)) is not None:
             kinds.insert(0, ending)
@@ -607,6 +609,15 @@ class AddressYields:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
             kinds[-1].is_of_copies = True
         return kinds + shown
+
+    def _place(self, host: str, url: str) -> list[AddressKind]:
+        """Return the kind of all that lies in the folder that speaks against an address, if any."""
+        place = place_of(url)
+        if place is None:
+            return []
+        kind = self._kind("place", host, f"{place}*", doubted=True, broad=True)
+        kind.is_place = True
+        return [kind]
 
     def _ending(self, host: str, url: str, of: Kind) -> AddressKind | None:
         """Return the kind of an address by the name of its file; of a view, by what it shows."""
