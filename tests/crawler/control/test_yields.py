@@ -2159,3 +2159,20 @@ def test_what_brings_nothing_in_a_folder_that_speaks_against_it_is_left_wherever
     seen = crawled(AddressYields(), pages + baskets, said)
 
     assert sum(number >= len(pages) for number in seen) < 10
+
+
+def test_what_is_chosen_of_all_that_is_doubted_keeps_its_place_until_it_comes() -> None:
+    """Others that come before it take none of what may be tried, however much is seen meanwhile."""
+    yields = AddressYields()
+    doubted = [lease(number, f"/{number}?diff={'abcdefgh'[number % 8]}") for number in range(40)]
+    now = [one for one in doubted if yields.due_s(one, NOW_S) == NOW_S]
+    chosen: list[int] = []
+    for number in range(100, 180):
+        page = lease(number, f"/lamps/{number}x")
+        assert yields.due_s(page, NOW_S) == NOW_S
+        chosen += [page_id for page_id, _ in yields.observe(visited(page, f"lamp {number}"))]
+
+    assert len(now) + len(chosen) == 3 + 80 * 5 // 100
+    others = [one for one in doubted if one not in now and one.page_id not in chosen]
+    assert all(yields.due_s(one, NOW_S) > NOW_S for one in others)
+    assert all(yields.due_s(doubted[page_id], NOW_S) == NOW_S for page_id in chosen)

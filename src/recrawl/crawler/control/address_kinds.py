@@ -127,11 +127,27 @@ class DoubtedKinds(AddressKind):
     """
 
     by_kind: dict[AddressKind, dict[int, None]] = field(default_factory=dict)  # those that wait
+    next_ones: dict[int, None] = field(default_factory=dict)  # chosen, and not yet tried
 
     @property
     def n_welcome(self) -> float:
-        """Number of further tries of all of them allowed now."""
-        return max(_DOUBTED_FIRST + int(_DOUBTED_SHARE * self.brought) - self.tries, 0)
+        """Number of further tries of all of them allowed now, but for those that were chosen."""
+        tried = self.tries + len(self.next_ones)
+        return max(_DOUBTED_FIRST + int(_DOUBTED_SHARE * self.brought) - tried, 0)
+
+    def welcome(self) -> list[tuple[int, int]]:
+        """Return the pages, with their hosts, that are tried next; no other takes their place."""
+        chosen = AddressKind.welcome(self)
+        if len(self.next_ones) > _MOST_COMPARED:  # of pages that never come
+            self.next_ones.clear()
+        self.next_ones.update((page_id, None) for page_id, _ in chosen)
+        return chosen
+
+    def is_next(self, page_id: int) -> bool:
+        """Tell whether a page was chosen to be tried next; it comes now, and takes its place."""
+        is_chosen = page_id in self.next_ones
+        self.next_ones.pop(page_id, None)
+        return is_chosen
 
     def put_off(self, lease: Lease, found: list[AddressKind]) -> None:
         """Remember a page that waits, and of which kind it is."""

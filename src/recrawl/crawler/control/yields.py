@@ -313,7 +313,8 @@ class AddressYields:
             return now_s
         found = self._kinds_of(lease.url, lease.kind)
         doubted = self._doubted(host_of(lease.url)) if self._is_in_doubt(lease.url, found) else None
-        against = _against(found, doubted)
+        is_next = doubted is not None and doubted.is_next(lease.page_id)
+        against = _against(found, None if is_next else doubted)
         if lease.kind is Kind.FEED and is_script(lease.url):
             against = None  # few, and of a start page from which nothing else leads on
         if against is not None and not 0.0 < against.next_s <= now_s:
