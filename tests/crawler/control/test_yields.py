@@ -2176,3 +2176,15 @@ def test_what_is_chosen_of_all_that_is_doubted_keeps_its_place_until_it_comes() 
     others = [one for one in doubted if one not in now and one.page_id not in chosen]
     assert all(yields.due_s(one, NOW_S) > NOW_S for one in others)
     assert all(yields.due_s(doubted[page_id], NOW_S) == NOW_S for page_id in chosen)
+
+
+def test_views_that_are_named_before_the_page_that_they_show_are_left_after_a_few() -> None:
+    """As the history of each page of a wiki, which says what the page does not: ``/+history/A``."""
+    names = [f"{'abcdefgh'[n % 8]}{'klmnopqrst'[n // 8]}" for n in range(80)]
+    pages = [f"/{name}" for name in names]
+    views = [f"/+history/{name}" for name in names]
+    said: list[str | None] = [f"of {path}" for path in pages + views]
+
+    seen = crawled(AddressYields(), pages + views, said)
+
+    assert sum(number >= len(pages) for number in seen) < 10

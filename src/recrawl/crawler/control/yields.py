@@ -346,7 +346,10 @@ class AddressYields:
         """Count what a page brought for its kinds; return whether it is new all in all."""
         page, thing = page_of_version(url), thing_of_view(url)
         is_new = is_new and (page is None or hash(page) not in self._visited)
-        is_new = is_new and (thing is None or hash((host_of(url), thing)) not in self._things)
+        if thing is not None:  # of /work/log/a.txt another view, or where views come first the page
+            viewed = host_of(url) + thing.replace("/*", "", 1)
+            is_new &= hash((host_of(url), thing)) not in self._things
+            is_new &= hash(viewed) not in self._visited
         is_new = is_new and not any(hash(one) in self._visited for one in pages_of_file(url))
         is_new = is_new and not compares(url) and not is_view_of_version(url)
         is_new = is_new and self._is_first_to_name(url)
