@@ -118,6 +118,18 @@ def test_many_steps_are_compiled_few_are_not() -> None:
         patch.setattr(loops, "MANY_STEPS", 100.0)
         assert [loop(100) for _ in range(4)] == ["plain"] * 4
         assert loop(1) == "compiled"  # 401 steps by now
+
+
+def test_what_is_asked_seldom_is_not_compiled_for_having_been_asked_often() -> None:
+    """A call of many steps is, whoever makes it."""
+    loop = loops.Loop(lambda n: n + 1, float, {})
+    loop.__dict__["plain"] = lambda n: "plain"
+    loop.__dict__["compiled"] = lambda n: "compiled"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "MANY_STEPS", 100.0)
+        with loops.seldom():
+            assert [loop(100) for _ in range(9)] == ["plain"] * 9
+            assert loop(101) == "compiled"
         assert loop(1) == "compiled"
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "machine_code",
     "reordering_kernel",
     "require_compiler",
+    "seldom",
     "sized_kernel",
 ]
 
@@ -38,6 +39,7 @@ MANY_STEPS: Final = 500_000.0  # about half a second of the interpreter's time
 _IN_ALL: Final = 4.0  # times as many, over all calls of one loop, pay for the compiler too
 _REORDERED: Final = {"reassoc", "contract", "nsz"}
 _ALL: Final = ContextVar("_ALL", default=False)
+_SELDOM: Final = ContextVar("_SELDOM", default=False)
 
 
 def require_compiler() -> None:
@@ -65,6 +67,20 @@ def machine_code() -> Iterator[None]:
         yield
     finally:
         _ALL.reset(before)
+
+
+@contextlib.contextmanager
+def seldom() -> Iterator[None]:
+    """Have each call that this thread makes meanwhile count by itself.
+
+    For what is asked every few minutes as long as a program runs: that it was asked often does not
+    pay for a compiler, which stays in memory for good.
+    """
+    before = _SELDOM.set(True)
+    try:
+        yield
+    finally:
+        _SELDOM.reset(before)
 
 
 class Loop:
@@ -101,7 +117,7 @@ class Loop:
             return self._fast(*given)
         if self._steps is not None and not _ALL.get():
             steps = float(self._steps(*given))
-            self._taken += steps
+            self._taken += 0.0 if _SELDOM.get() else steps
             if steps <= MANY_STEPS and self._taken <= _IN_ALL * MANY_STEPS:
                 with np.errstate(all="ignore"):  # as machine code does
                     return self.plain(*given)

@@ -139,6 +139,24 @@ def test_a_control_that_cannot_be_solved_leaves_the_crawl_as_it_was(
         assert control.activate_on_departure(length, active) == (active + length < MODEL.buffer)
 
 
+def test_a_control_that_is_solved_again_and_again_loads_no_compiler(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It stays in memory for as long as the crawl runs, and few robots need none."""
+    monkeypatch.setattr("recrawl.kernels.compile._IN_ALL", 0.0)  # the second call would pay
+    monkeypatch.setattr("recrawl.kernels.compile.Loop.compiled", property(lambda _: 1 / 0))
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, 1.4)
+        await virtual.run_for(1_000.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.counts.events["control"] >= 1
+    assert virtual.frontier.facts().predicted is not None
+
+
 def test_without_a_weight_the_policy_stays() -> None:
     """Nothing is measured, and nothing said."""
 

@@ -16,12 +16,14 @@ from recrawl.fleet.curve import evaluate_targets
 from recrawl.fleet.measures import FleetMeasures, measure_occupancy
 from recrawl.fleet.static import solve_static
 from recrawl.fleet.waiting import share_waiting_longer
+from recrawl.kernels.compile import seldom
 
 __all__ = ["control_curve", "safe_control_report"]
 
 _LEAST_SEEN = 50.0  # pages, before rates are shown
 
 
+@seldom()
 def control_curve(facts: CrawlFacts, weight: float | None = None) -> dict[str, Any] | None:
     """Return the robots to aim for at each length of the buffer, and what that is to bring.
 
@@ -60,6 +62,7 @@ def control_curve(facts: CrawlFacts, weight: float | None = None) -> dict[str, A
     return told
 
 
+@seldom()
 def safe_control_report(facts: CrawlFacts) -> dict[str, Any] | None:
     """Return prediction beside measurement while robots run as room permits; None before any.
 

@@ -30,6 +30,7 @@ from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.parts import World
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.compile import seldom
 
 if TYPE_CHECKING:
     from recrawl.crawler.control.drift import AdaptiveRobots
@@ -212,7 +213,7 @@ class FleetControl:
         if self._served < self._again_at:
             return None
         try:
-            return await self._on_plan(solve)
+            return await self._on_plan(seldom()(solve))
         except (NotConverged, InvalidModel) as error:
             self._again_at = 2 * self._served
             self._world.events.emit("control-failed", {"why": str(error)})
@@ -254,7 +255,7 @@ class FleetControl:
             and now.lost - then.lost > foreseen + _LOST_ANYWAY * arrivals
         )
 
-    # What needs compiled loops is imported where it is called, beside the crawl, not at its start.
+    # The solvers are imported where they are called, beside the crawl, not at its start.
 
     def _to_win(self) -> float:
         from recrawl.crawler.control.drift import measured_regularity
