@@ -1,7 +1,7 @@
 """What follows from one visit, whatever came of it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import EventSink
 from recrawl.crawler.runtime.reading import SlowReading
+from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.crawler.runtime.visits import Visitor
 from recrawl.errors import FetchError
 from recrawl.terms import Discovery, FetchResponse, Kind, Lease, PageState
@@ -77,6 +78,39 @@ async def visited(
     brought = await visitor_of(virtual).visit(lease)
     await crawl.recorder.flush()
     return virtual, heard, brought
+
+
+def test_others_have_their_turn_while_a_long_sitemap_is_taken_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Robots and indexer wait for no more of it than some thousand addresses, of all taken in."""
+    turns, taken = [0], list[tuple[int, int]]()
+    add = Recorder.add
+
+    def noted(
+        self: Recorder, updates: Any = (), found: Sequence[Discovery] = (), **more: Any
+    ) -> int:
+        taken.append((turns[0], len(found)))
+        asyncio.get_running_loop().call_soon(turn)
+        return add(self, updates, found, **more)
+
+    monkeypatch.setattr(Recorder, "add", noted)
+    entries = "".join(f"<url><loc>{A}/{number}</loc></url>" for number in range(9_000))
+    lease = Lease(1, f"{A}/sitemap.xml", 1, 1, EPOCH_S, kind=Kind.SITEMAP)
+    page = FetchResponse(lease.url, 200, f"<urlset>{entries}</urlset>".encode(), "text/xml")
+
+    def turn() -> None:
+        turns[0] += 1
+
+    async def main() -> int:
+        virtual, _, _ = await visited(lease, page)
+        return sum(virtual.frontier.n_pages_by_state().values())
+
+    assert run_virtually(main()) >= 9_000
+    parts = [(turn, n) for turn, n in taken if n]
+    assert sum(n for _, n in parts) == 9_000
+    assert max(n for _, n in parts) <= 2_000
+    assert all(before < after for (before, _), (after, _) in pairwise(parts))
 
 
 @pytest.mark.parametrize(

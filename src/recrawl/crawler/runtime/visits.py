@@ -27,6 +27,7 @@ from recrawl.errors import FetchError, PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.terms import (
     INDEXABLE,
     BufferedPage,
+    Discovery,
     FetchResponse,
     Kind,
     Lease,
@@ -40,6 +41,7 @@ _Dated: TypeAlias = list[tuple[str, float | None]]
 
 _MAX_LISTING_BYTES: Final = 50 * 1024 * 1024
 _LISTING_AGAIN_S: Final = 300.0
+_LISTED_AT_ONCE: Final = 2_000  # a fiftieth of a second
 # Errors for which a host is not to blame: it is this answer that is not wanted, or may not be.
 _NOT_THE_HOST: Final = (
     "too-large", "encoding", "refused-address", "url", "unencrypted", "render", "head"
@@ -235,7 +237,7 @@ class Visitor:
 
         async def then(read: Awaitable[tuple[_Dated, list[str]]]) -> None:
             try:
-                pages, further = await read
+                await self._listed(lease, response, started_s, *await read)
             except PoisonPage as error:
                 finding = Finding(Outcome.POISON, response, note=str(error))
                 self._record(lease, finding, started_s)
@@ -247,8 +249,6 @@ class Visitor:
             except asyncio.CancelledError:
                 self.abandoned.append(lease)
                 raise
-            else:
-                self._listed(lease, response, started_s, pages, further)
 
         async def entries() -> tuple[_Dated, list[str]]:
             return await extractor.feed(response), []
@@ -257,7 +257,7 @@ class Visitor:
         n_bytes = len(response.body)
         await self._reading.read(lease, call, then, n_bytes=n_bytes, may_wait=False)
 
-    def _listed(
+    async def _listed(
         self,
         lease: Lease,
         response: FetchResponse,
@@ -265,28 +265,38 @@ class Visitor:
         pages: _Dated,
         further: list[str],
     ) -> None:
+        """Take in what is listed; other pages get their turn where that is much."""
         admission = self._rules.admission
+        found: list[Discovery] = []
         if lease.kind is Kind.SITEMAP:
-            listed = [f"{url} {lastmod_s}" for url, lastmod_s in pages] + further
-            found = admission.dated(pages)
+            listed, depth = [f"{url} {lastmod_s}" for url, lastmod_s in pages] + further, 0
             if lease.depth < _MAX_LISTING_DEPTH:
-                found += admission.of(further, kind=Kind.SITEMAP, depth=lease.depth + 1)
+                found = admission.of(further, kind=Kind.SITEMAP, depth=lease.depth + 1)
         else:
-            listed = [url for url, _ in pages]
+            listed, depth = [url for url, _ in pages], 1
             if self._on_feed is not None:
                 self._on_feed(lease.url, response)
-            found = admission.dated(pages, depth=1)
         # What it lists, not how: many feeds write the time of the request into themselves.
         raw_hash = self._world.extractor.raw_hash("\n".join(sorted(listed)).encode())
         changed = None if lease.raw_hash is None else raw_hash != lease.raw_hash
-        # A feed of one page's versions tells of no page.
-        news = any(not self._recorder.knows(one.url) and not is_doubted(one.url) for one in found)
+        news, put_off = False, 0
+        for first in range(0, max(len(pages), 1), _LISTED_AT_ONCE):
+            some = pages[first : first + _LISTED_AT_ONCE]
+            found += admission.dated(some, depth=depth)
+            # A feed of one page's versions tells of no page.
+            news |= any(
+                not self._recorder.knows(one.url) and not is_doubted(one.url) for one in found
+            )
+            self._recorder.found_again(lease.page_id, [url for url, _ in some])
+            put_off += self._recorder.add(
+                found=[replace(one, found_on=lease.page_id) for one in found],
+                is_first_visit=lease.last_visit_s is None,
+            )
+            found.clear()
+            await asyncio.sleep(0)
         finding = Finding(
             Outcome.LISTING, response, raw_hash=raw_hash, changed=changed, told_news=news
         )
-        self._recorder.found_again(lease.page_id, [url for url, _ in pages])
-        found = [replace(one, found_on=lease.page_id) for one in found]
-        put_off = self._recorder.add(found=found, is_first_visit=lease.last_visit_s is None)
         self._record(lease, finding, started_s, read_again=bool(put_off))
 
     def _deliver(
