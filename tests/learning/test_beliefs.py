@@ -418,3 +418,13 @@ def test_what_is_wrong_is_named(message: str, call) -> None:
     """Rather than learned from."""
     with pytest.raises(InvalidModel, match=message):
         call()
+
+
+def test_a_hundred_thousand_pages_need_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays in memory, a hundred MB of it, and is no sooner through than numpy is."""
+    monkeypatch.setattr("recrawl.kernels.compile.Loop.__call__", lambda *_: 1 / 0)
+    beliefs = RateBeliefs(100_000, prior_rate=0.4, prior_shape=0.7)
+
+    rates, _ = beliefs.rates(np.arange(100_000))
+
+    assert rates == pytest.approx(np.full(100_000, 0.4), rel=0.1)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -210,6 +211,39 @@ def test_a_plan_leaves_what_is_born_its_first_visits(monkeypatch: pytest.MonkeyP
     assert new.flow_per_s == pytest.approx(4.0 * new.n_per_s)
     assert question.budget_per_s == pytest.approx(BUDGET - new.n_per_s)
     assert virtual.crawl.price.leads[1, 0] == pytest.approx(4.0 * 6 / (1 + 2))
+
+
+def test_while_a_plan_is_solved_nothing_is_held_of_what_pages_brought(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Objects for all pages take more memory than the plan does."""
+
+    class Rows(list[Birth]):
+        pass
+
+    told = list[weakref.ref[Rows]]()
+    n_held = list[int]()
+
+    def births(_: SqliteWorths) -> Rows:
+        rows = Rows([Birth(1, 1, Kind.PAGE, n=5.0, exposure_s=5e4)])
+        told.append(weakref.ref(rows))
+        return rows
+
+    def ask(*_: object) -> None:
+        n_held.append(sum(one() is not None for one in told))
+
+    monkeypatch.setattr(SqliteWorths, "births", births)
+    monkeypatch.setattr("recrawl.crawler.runtime.planner.ask_for_plan", ask)
+
+    async def main() -> VirtualCrawl:
+        virtual = planning(Held(4), Policy())
+        await virtual.crawl.planner.replan()
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.crawl.price.new_pages
+    assert n_held == [0]
 
 
 @pytest.mark.parametrize(

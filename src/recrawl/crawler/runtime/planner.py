@@ -132,13 +132,13 @@ class Planner:
         if not len(pages.page_ids):
             return None
         told = await world.on_state(self._brought)
-        await self._on_plan(self._learn_births, *told, pages)
-        solved = await self._on_plan(self._solve, pages, backlog, told[0], world.clock.now_s())
+        heard_s = await self._on_plan(self._learn_births, *told, pages)
+        del told  # objects for all pages: solving takes memory of its own
+        solved = await self._on_plan(self._solve, pages, backlog, heard_s, world.clock.now_s())
         if solved is None:  # a policy that knows no plan: due times stay as its visits set them
             return None
         await self._move_due(solved)
-        hosts = await world.on_state(self._put_in_force, solved)
-        for record in hosts:
+        for record in await world.on_state(self._put_in_force, solved):
             self._dispatcher.observe_host(record, None)
         price = solved.record.price
         self._dispatcher.observe_plan(solved.least_price / price if price > 0 else 0.0)
@@ -200,7 +200,7 @@ class Planner:
         return _without(pages, list(self._timetables.page_ids.values())), backlog
 
     def _solve(
-        self, pages: PlannedPages, backlog: int, births: list[Birth], now_s: float
+        self, pages: PlannedPages, backlog: int, heard_s: NDArray[np.float64], now_s: float
     ) -> SolvedPlan | None:
         budget = min(self._dispatcher.budget.rate_per_s, self._capacity.per_s)
         # What timetables take, and looks at pages that are gone, is not for the plan to give.
@@ -214,7 +214,6 @@ class Planner:
         least_price = self._least_price(pages)
         is_priced = self._rules.discovery_share is None and not self._rules.first_free
         first_price = self._due_times.price.of_first(is_priced * backlog, budget * span_s)
-        heard_s = heard_until(pages, births)
         question = Replan(
             replace(pages, weights=self._weights(pages)),
             hosts,
@@ -291,8 +290,8 @@ class Planner:
 
     def _learn_births(
         self, births: list[Birth], depths: _Rows, entries: _Rows, pages: PlannedPages
-    ) -> None:
-        """Learn what visits bring that is new, or announce, at the price of the last plan."""
+    ) -> NDArray[np.float64]:
+        """Learn what visits bring that is new, or announce; return until when that is heard."""
         price = self._due_times.price
         usual = float(pages.weights.mean())
         brought = price.observe_births(births, entries, usual)
@@ -300,6 +299,7 @@ class Planner:
         trust = self._believed.trust_in_dates(pages.page_ids)
         price.announced = announced_changes(pages, trust, births, self._rules.prior_rate_per_s)
         self._believed.expect_births(brought)
+        return heard_until(pages, births)
 
     def _weights(self, pages: PlannedPages) -> NDArray[np.float64]:
         """Return what a fresh copy of each page is worth; little where another says the same.
