@@ -21,6 +21,7 @@ from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.soft_errors import is_probe
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.ports import AdmissionLimits, EventSink, Fetcher
@@ -65,7 +66,7 @@ class ManyHosts(Fetcher):
     ) -> FetchResponse:
         """Answer after a tenth of a second."""
         await asyncio.sleep(0.1)
-        if url.endswith("/robots.txt"):
+        if url.endswith("/robots.txt") or is_probe(url):
             return FetchResponse(url, 404)
         number = int(url.rpartition("-")[2].partition(".")[0])
         edition = int(self._clock.now_s() / 3600.0 + number) // 40
