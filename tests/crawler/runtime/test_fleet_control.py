@@ -1,5 +1,6 @@
 """The robots' control in the running engine: measured, solved for, followed, and as predicted."""
 
+import asyncio
 from collections.abc import Callable
 
 import numpy as np
@@ -7,7 +8,15 @@ import pytest
 from tests.restless import costs_of, restless_crawl
 
 from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
-from recrawl.crawler.facts import MeasuredFacts, PredictedFacts, SolvedFacts
+from recrawl.crawler.control.tasks import Wait
+from recrawl.crawler.facts import (
+    FactRecord,
+    FleetFacts,
+    MeasuredFacts,
+    PredictedFacts,
+    SolvedFacts,
+)
+from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.reports.status import model_words
 from recrawl.errors import NotConverged
 from recrawl.fleet import ControlledBuffer, solve_robots
@@ -155,6 +164,36 @@ def test_a_control_that_is_solved_again_and_again_loads_no_compiler(
 
     assert virtual.counts.events["control"] >= 1
     assert virtual.frontier.facts().predicted is not None
+
+
+def test_a_crawl_that_has_nothing_to_do_hardly_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How things stand is noted in each second in which anything moves, else every ten."""
+    noted = list[float]()
+    save = MemoryFrontier.save_facts
+
+    def counted(self: MemoryFrontier, *records: FactRecord) -> None:
+        if any(isinstance(one, FleetFacts) for one in records):
+            noted.append(asyncio.get_running_loop().time())
+        save(self, *records)
+
+    monkeypatch.setattr(MemoryFrontier, "save_facts", counted)
+
+    async def main() -> tuple[int, int]:
+        virtual = world(1, None, 1.4)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await asyncio.sleep(100.0)
+            busy = len(noted)
+            monkeypatch.setattr(virtual.crawl.dispatcher, "pick", lambda now_s: Wait(now_s + 1e6))
+            await asyncio.sleep(200.0)  # for those that are on their way
+            before = len(noted)
+            await asyncio.sleep(1_000.0)
+            return busy, len(noted) - before
+
+    busy, quiet = run_virtually(main())
+
+    assert busy >= 30  # there are seconds in which nothing moves
+    assert 100 <= quiet <= 105
 
 
 def test_without_a_weight_the_policy_stays() -> None:

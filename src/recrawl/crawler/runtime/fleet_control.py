@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from recrawl.crawler.control.activation import ActivationPolicy
@@ -48,6 +49,7 @@ _MOST_PATIENCE: Final = 10.0  # times as many, where times are irregular
 _MORE_LOST: Final = 2.0  # times the losses predicted,
 _LOST_ANYWAY: Final = 0.05  # and this share of what robots bring: what it takes to be dropped
 _PAUSE_S: Final = 1.0  # of the loop, between two looks at the rates
+_QUIET_S: Final = 10.0  # the same, between two notes while nothing moves
 _MEMORY: Final = 300.0
 
 
@@ -148,14 +150,28 @@ class FleetControl:
     # -- following it --
 
     async def run(self) -> None:
-        """Solve when rates are first known, and whenever they have drifted, until cancelled."""
+        """Solve when rates are first known, and whenever they have drifted, until cancelled.
+
+        How things stand is noted while anything moves, and every ten seconds: each note is a
+        transaction, which a crawl that has nothing to do would have its disk busy with for good.
+        """
+        loop = asyncio.get_running_loop()
+        noted, again_s = self._moves(), -inf
         while True:
             await asyncio.sleep(_PAUSE_S)
             if await self._follow():
-                self._mark = self._look()
+                self._mark, again_s = self._look(), -inf
                 assert self._adaptive is not None
                 self._world.events.emit("control", rows_of(*_promised(self._adaptive)))
-            await self._world.on_state(self._world.frontier.save_facts, *self.facts())
+            moves = self._moves()
+            if moves != noted or loop.time() >= again_s:
+                noted, again_s = moves, loop.time() + _QUIET_S
+                await self._world.on_state(self._world.frontier.save_facts, *self.facts())
+
+    def _moves(self) -> tuple[object, ...]:
+        """Return what is another whenever a page comes or goes, or what robots follow changes."""
+        buffer = self._buffer
+        return buffer.arrivals, self._served, self._active, buffer.length, id(self._policy)
 
     def facts(self) -> tuple[FactRecord, ...]:
         """Return how things stand now, and prediction beside measurement."""
