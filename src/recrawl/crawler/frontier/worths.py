@@ -77,8 +77,8 @@ class SqliteWorths(Part, Worths):
     @override
     def births(self) -> list[Birth]:
         with translated(self._path):
-            rows = self._db.execute(self._q["births"]).fetchall()
-        return [Birth(row[0], row[1], Kind(row[2]), *row[3:]) for row in rows]
+            rows = self._db.execute(self._q["births"])
+            return [Birth(row[0], row[1], Kind(row[2]), *row[3:]) for row in rows]
 
     @override
     def entries(self) -> list[tuple[int, int]]:
