@@ -86,6 +86,7 @@ def test_pages_that_say_that_they_are_others_prove_nothing(told: dict[str, objec
     word = Confirmations()
     confirmed(word, 8)
     assert looked(word, 1, Outcome.CHANGED, **told) is None
+    confirmed(word, 7)
     assert not word.take(visited(2, Outcome.CHANGED).lease)  # it is the time again after eight
 
 
@@ -118,6 +119,32 @@ def test_after_one_page_of_which_it_was_wrong_every_second_visit_looks() -> None
     assert not word.take(visited(2, Outcome.UNCHANGED).lease)
     confirmed(word, 1)
     assert looked(word, 2, Outcome.CHANGED) is None
+
+
+def test_a_page_that_it_is_wrong_of_again_begins_that_anew() -> None:
+    word = Confirmations()
+    confirmed(word, 8)
+    for n in (31, 31):
+        assert looked(word, 1, Outcome.CHANGED) is None
+        for _ in range(n):
+            confirmed(word, 1)
+            assert looked(word, 2, Outcome.UNCHANGED) is None
+        confirmed(word, 1)
+    assert looked(word, 2, Outcome.CHANGED) is not None
+
+
+def test_only_what_was_read_in_full_without_being_asked_tells() -> None:
+    """Of a page that was, its next visit is one like all others."""
+    word = Confirmations()
+    confirmed(word, 8)
+    assert looked(word, 1, Outcome.CHANGED) is None
+    for _ in range(40):  # the server answers in full
+        assert word.observe(visited(2, Outcome.UNCHANGED)) is None
+    confirmed(word, 1)
+    assert looked(word, 2, Outcome.UNCHANGED) is None
+    assert word.observe(visited(2, Outcome.CHANGED)) is None
+    confirmed(word, 1)
+    assert word.take(visited(3, Outcome.UNCHANGED).lease)
 
 
 def test_hosts_are_judged_each_by_itself() -> None:

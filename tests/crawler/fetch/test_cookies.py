@@ -47,7 +47,9 @@ def test_the_same_address_with_more_may_look_for_the_cookie(location: str) -> No
     assert noted("seen=yes", location=location) == (True, "seen=yes")
 
 
-@pytest.mark.parametrize("location", ["/y?a=1&b=1", "/x", "/x?b=1", "http://b.test/x?a=1&b=1"])
+@pytest.mark.parametrize(
+    "location", ["/y?a=1&b=1", "/x", "/x?a=1&a=1", "/x?b=1", "http://b.test/x?a=1&b=1"]
+)
 def test_other_addresses_look_for_none(location: str) -> None:
     assert noted("seen=yes", location=location) == (False, "")
 

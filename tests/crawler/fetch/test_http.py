@@ -196,7 +196,7 @@ def test_text_is_read_whatever_its_signs(body: bytes, content_type: str) -> None
 @pytest.mark.parametrize("length", ["Content-Length: 900", "Transfer-Encoding: chunked"])
 def test_a_page_whose_mark_up_ends_is_whole_whatever_length_was_announced(length: str) -> None:
     """Half of one is not."""
-    whole = b"<html><p>text</p></html>\n"
+    whole = b"<HTML><p>text</p></HTML>\n"
 
     async def main(body: bytes) -> bytes:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

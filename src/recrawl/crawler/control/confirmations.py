@@ -85,4 +85,4 @@ def _is_under_the_same(update: PageUpdate) -> bool:
     """Tell whether a page has the ETag that it had, or where it had none the date."""
     if update.lease.etag:
         return update.etag == update.lease.etag
-    return update.last_modified is not None and update.last_modified == update.lease.last_modified
+    return update.last_modified == update.lease.last_modified

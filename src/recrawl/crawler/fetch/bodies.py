@@ -78,14 +78,10 @@ async def _pieces(
 
     Servers announce more than they send, or never say that they are done; browsers show it.
     """
-    content = answer.content
     try:
-        async for piece in content.iter_any():
+        async for piece in answer.content.iter_any():
             yield piece
     except aiohttp.ClientPayloadError as error:
-        content.set_exception(None)  # type: ignore[arg-type] # what came with the end is held back
-        if rest := content.read_nowait():
-            yield rest
         if not b"".join(decoded[-2:]).rstrip().lower().endswith(_WHOLE):
             raise FetchError("disconnected", str(error)[:300]) from error
 
