@@ -1,6 +1,7 @@
 """What settings stand for, beside what the runtime goes by where nothing is said."""
 
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any, Self
 
 from recrawl.crawler.control.politeness import PolitenessRules
@@ -9,6 +10,7 @@ from recrawl.crawler.ports import Clock
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.crawler.runtime.parts import Rules
 from recrawl.crawler.settings import Settings
+from recrawl.crawler.settings.values import AccessSettings
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.crawls import run_virtual_crawl
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules
@@ -37,6 +39,22 @@ def test_what_a_program_leaves_out_is_what_a_file_leaves_out() -> None:
     assert said.prior_rate_per_s == next(
         item.default for item in fields(Replan) if item.name == "prior_rate_per_s"
     )
+
+
+def test_a_crawl_is_signed_in_where_it_sends_who_it_is() -> None:
+    """What a visit would do there is no part of it: nothing is deleted by a crawl."""
+    access = (
+        AccessSettings(("wiki.a.test",), secret_env="WIKI_TOKEN"),
+        AccessSettings(("shop.a.test",), cookies_file=Path("cookies.txt")),
+        AccessSettings(("a.test",), headers=(("X-Version", "2"),)),
+    )
+    settings = replace(SETTINGS, hosts=("*.a.test", "a.test"), access=access)
+
+    admission = crawl_rules(settings).admission
+
+    hosts = ("wiki.a.test", "shop.a.test", "a.test")
+    found = admission.of(f"https://{host}/item/7/delete" for host in hosts)
+    assert [one.url for one in found] == ["https://a.test/item/7/delete"]
 
 
 def test_pages_are_leased_for_as_long_as_the_budget_is_waited_for() -> None:

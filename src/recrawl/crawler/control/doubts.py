@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from recrawl.crawler.control.acts import NUMBER, is_done_to_a_thing
 from recrawl.crawler.control.urls import folder_of, host_of, path_of
 
 __all__ = [
@@ -68,16 +69,6 @@ _VIEW: Final = re.compile(
         )(?=/|$)""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Something done to the thing of a number, by a link: it is no page, and a visit may do it.
-_DONE: Final = r"""(?:add|buy|delete|remove|reply|report|flag|(?:up|down)?vote|(?:un|dis)?like
-    |(?:un)?(?:follow|subscribe|watch))"""
-_ID: Final = r"(?!(?:19|20)\d\d(?!\d))\d+"  # which is no year
-_NAMED: Final = rf"/(?:[\w-]{{1,200}}[-_])?{_ID}"  # a thing's number, alone or behind its name
-_ACT: Final = re.compile(
-    rf"{_NAMED}(?:/[\w-]{{1,40}})?/(?:{_DONE}|new|create)/?$"
-    rf"|(?!^/(?:report|watch)/\d)/{_DONE}(?:/[a-z]{{1,20}})?/{_ID}/?$",  # trackers have reports
-    re.VERBOSE | re.IGNORECASE,
-)
 # Where wikis name a view first, by the sign that sets it apart: /+history/Page.
 _SIGNED_VIEW: Final = re.compile(
     r"""/\+(?:bookmark|convert|create|delete|destroy|diff|download|edit|feed|highlight|history|meta
@@ -118,7 +109,7 @@ _JOINT: Final = re.compile(r"\+|,|%2C", re.IGNORECASE)
 _MOST_PARTS: Final = 8
 # A thing's number, alone or behind its name, or the number that a letter has: 7.15@example.org.
 _NUMBERED: Final = re.compile(
-    rf"(?:[\w-]{{1,200}}[-_])?{_ID}|(?=[^@%]{{0,200}}\d)[^/@]{{1,200}}(?:@|%40)[\w.-]{{1,200}}"
+    rf"(?:[\w-]{{1,200}}[-_])?{NUMBER}|(?=[^@%]{{0,200}}\d)[^/@]{{1,200}}(?:@|%40)[\w.-]{{1,200}}"
 )
 _NUMBERED_AS_YEARS: Final = re.compile(r"(?:[\w-]{1,200}[-_])?\d+")
 _FACE: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)?", re.IGNORECASE)  # more words are a title
@@ -130,7 +121,7 @@ _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\
 def is_doubted(url: str) -> bool:
     """Tell whether an address speaks against a page: edit, diff, login, sort, an archive ..."""
     path, _, query = path_of(url).partition("?")
-    if _PLACES.search(path) or _view(path) is not None or _ACT.search(path):
+    if _PLACES.search(path) or _view(path) is not None or is_done_to_a_thing(path):
         return True
     if not query:
         return bool(_HASH_SEGMENT.search(path)) or _is_file(path)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Final
 
+from recrawl.crawler.control.acts import is_act
 from recrawl.crawler.control.urls import host_of, path_of
 
 __all__ = ["Scope", "Weights", "is_beyond_bounds", "is_unwanted", "why_outside"]
@@ -27,6 +28,7 @@ class Scope:
     hosts : host patterns; a URL must match one
     include, exclude : path patterns; a URL must match one of ``include``, if any, and none of
         ``exclude``
+    signed_in : host patterns of those that are sent a login: what visits would do there is left out
     max_depth : links from a seed, sitemaps counting as seeds; where a list goes on is no further
     max_hops : redirects in a row
     max_path_segments, max_repeated_segments : bounds that end endless and looping paths, and
@@ -36,6 +38,7 @@ class Scope:
     hosts: tuple[str, ...]
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    signed_in: tuple[str, ...] = ()
     max_depth: int = 100
     max_hops: int = 5
     max_path_segments: int = 24
@@ -44,7 +47,8 @@ class Scope:
     def __post_init__(self) -> None:
         # Names come in lower case, and the brackets of an IPv6 address are no wildcard.
         hosts = [pattern.lower().replace("[", "[[]") for pattern in self.hosts]
-        compiled = (_any_of(hosts), _any_of(self.include), _any_of(self.exclude))
+        signed_in = [pattern.lower().replace("[", "[[]") for pattern in self.signed_in]
+        compiled = tuple(map(_any_of, (hosts, self.include, self.exclude, signed_in)))
         object.__setattr__(self, "_compiled", compiled)
 
     # Slots and frozen together leave no other place for what is derived once.
@@ -52,10 +56,11 @@ class Scope:
 
     def has_host(self, host: str) -> bool:
         """Tell whether a host (scheme, name, port) belongs to the crawl."""
-        name_and_port = host.partition("://")[2]
-        name = name_and_port.rpartition(":")[0] if _PORT.search(name_and_port) else name_and_port
-        pattern = self._compiled[0]
-        return pattern is not None and bool(pattern.match(name) or pattern.match(name_and_port))
+        return _names(self._compiled[0], host)
+
+    def is_signed_in(self, host: str) -> bool:
+        """Tell whether a host (scheme, name, port) is sent a login."""
+        return _names(self._compiled[3], host)
 
 
 _PORT: Final = re.compile(r":[0-9]+$")
@@ -103,12 +108,23 @@ def _why_unwanted(scope: Scope, url: str) -> str | None:
         return "another host"
     path = path_of(url)
     whole = host.partition("://")[2] + path
-    _, include, exclude = scope._compiled
+    _, include, exclude, _ = scope._compiled
     if include is not None and not (include.match(path) or include.match(whole)):
         return "matches no include pattern"
     if exclude is not None and (exclude.match(path) or exclude.match(whole)):
         return "matches an exclude pattern"
+    if scope.is_signed_in(host) and is_act(url):
+        return "a visit may do something there, as the crawl is signed in"
     return None
+
+
+def _names(pattern: re.Pattern[str] | None, host: str) -> bool:
+    """Tell whether a host, with or without its port, is of those that a pattern names."""
+    if pattern is None:
+        return False
+    name_and_port = host.partition("://")[2]
+    name = name_and_port.rpartition(":")[0] if _PORT.search(name_and_port) else name_and_port
+    return bool(pattern.match(name) or pattern.match(name_and_port))
 
 
 def _why_beyond_bounds(scope: Scope, url: str, depth: int, hops: int) -> str | None:

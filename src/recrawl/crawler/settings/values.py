@@ -62,6 +62,11 @@ class AccessSettings:
     cookies_file: Path | None = None
     in_clear: bool = False
 
+    @property
+    def has_login(self) -> bool:
+        """Whether the hosts are told who comes."""
+        return bool(self.secret_env or self.secret_file or self.cookies_file)
+
 
 @dataclass(frozen=True, slots=True)
 class ContentSettings:

@@ -36,6 +36,7 @@ def crawl_rules(settings: Settings) -> Rules:
         hosts=tuple(settings.hosts),
         include=tuple(settings.include),
         exclude=tuple(settings.exclude),
+        signed_in=tuple(host for one in settings.access if one.has_login for host in one.hosts),
         max_depth=settings.max_depth,
         max_hops=settings.max_redirects,
     )
