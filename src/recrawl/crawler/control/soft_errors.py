@@ -36,7 +36,9 @@ _CALLED: Final = re.compile(
     re.IGNORECASE,
 )
 _SIGN_IN: Final = re.compile(
-    r"/(?:(?:log|sign)[-_]?in|wp-login|sso|authenticate)(?:\.\w{1,5})?(?:[/?]|$)", re.IGNORECASE
+    r"/(?:(?:log|sign)[-_]?in|wp-login|sso|authenticate|adfs/ls|saml2?/\w{1,20}|openid-connect/auth"
+    r"|oauth2?/(?:v\d[\d.]*/)?auth(?:orize)?)(?:\.\w{1,5})?(?:[/?]|$)",
+    re.IGNORECASE,
 )
 _NAMES: Final = re.compile(r"[\W_]+")
 _SHORT: Final = 400  # characters of a text that says hardly more

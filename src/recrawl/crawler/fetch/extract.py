@@ -87,6 +87,7 @@ _ROOTS: Final = (
 _WITH_MARKDOWN: Final = "\nwith Markdown 2"  # raised where it says more of a page than before
 _LEAST_TEXT: Final = 40  # characters
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
+_LONGEST_FORM: Final = 2_000  # characters of a page on which people sign in
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
 
 
@@ -189,6 +190,7 @@ class PageExtractor:
         clear_language_names(tree)
         part_unseen(html, tree)
         title = title_of(tree, rule.title if rule is not None else "")
+        has_password = tree.css_first('input[type="password" i]') is not None
         is_app = _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
         found = {} if nofollow else _links(tree, base, codec)
@@ -217,6 +219,7 @@ class PageExtractor:
             is_until=is_until,
             sends_to=sends_to,
             needs_scripts=len(text) < _LEAST_TEXT if is_app else not text and "<script" in html,
+            asks_password=has_password and len(text) < _LONGEST_FORM,
             main=selector,
             markdown=markdown(roots, base) if is_marked else "",  # last: it changes them
             about=said,

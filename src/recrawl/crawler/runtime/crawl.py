@@ -19,6 +19,7 @@ from recrawl.crawler.control.capacity import Capacity
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.intake import LOW_YIELD
+from recrawl.crawler.control.logins import LAPSED
 from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.policies import revisit_policy
 from recrawl.crawler.control.politeness import PolitenessRules
@@ -298,8 +299,11 @@ class Crawl:
         frontier, limits = self.world.frontier, self.rules.limits
         before = await self.world.on_state(frontier.facts)
         self.returns.returned = before.plan.returned
-        if before.settings.settings_mark not in (None, self.rules.settings_mark):
-            # Whoever changed the settings mended something: no old block outlives its reason.
+        has_changed = before.settings.settings_mark not in (None, self.rules.settings_mark)
+        hosts = await self.world.on_state(frontier.hosts)
+        if has_changed or any(host.blocked_why == LAPSED for host in hosts):
+            # Whoever changed the settings mended something, and a login may be new: no old block
+            # outlives its reason.
             await self.world.on_state(frontier.forgive, self.started_s)
         # One of each host tells whether what was denied is so still: a secret may be right by now.
         denying = await self.world.on_state(frontier.ask_leave, self.started_s)

@@ -57,6 +57,7 @@ _LINE: Final = 200  # characters of one that stands for a heading
 
 _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
 _SLIP = "says what other pages of its host have come to say: seen again before it counts"
+_SIGN_IN = "shows a form to sign in, though a login was sent"
 _NOTHING_NOW = "says nothing where it said something before"
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
 
@@ -215,6 +216,15 @@ class Indexer:
             return Suspicion()
         return self._recorder.errors.observe(url, extract.title, extract.text, page.fetched_at_s)
 
+    def _refused(self, page: BufferedPage, extract: Extract) -> Finding | None:
+        """Return what is recorded where the page's host says something else instead of it."""
+        if self._is_refused(page, extract):  # as if its host had said so
+            return Finding(Outcome.SERVER_ERROR, page.response, note=REFUSED)
+        if self._is_form(page, extract):
+            finding = Finding(Outcome.DENIED, page.response, note=_SIGN_IN)
+            return self._recorder.denied(page.lease, finding)
+        return None
+
     def _is_refused(self, page: BufferedPage, extract: Extract) -> bool:
         """Tell whether what its host says now says nothing of a page."""
         lease = page.lease
@@ -225,6 +235,18 @@ class Indexer:
         )
         self._recorder.heed(lease, verdict)
         return verdict.is_doubted
+
+    def _is_form(self, page: BufferedPage, extract: Extract) -> bool:
+        """Tell whether a form to sign in is shown instead of a page, though a login was sent."""
+        lease, recorder = page.lease, self._recorder
+        if is_probe(lease.url) or not recorder.is_signed_in(lease):
+            return False
+        is_held = lease.state is PageState.INDEXED and lease.signature is not None
+        is_other = is_held and lease.signature != extract.signature
+        if extract.asks_password and recorder.logins.is_form(lease, is_other=is_other):
+            return True
+        recorder.given(lease)
+        return False
 
     def _asked_for(self, lease: Lease, probe: str) -> list[Discovery]:
         """Return the address that cannot exist; where only such belong, it ends as the page's.
@@ -289,8 +311,9 @@ class Indexer:
             await self._take_in_page(page, extract)
 
     async def _take_in_page(self, page: BufferedPage, extract: Extract) -> None:
-        if self._is_refused(page, extract):  # as if its host had said so
-            self._record(page, Finding(Outcome.SERVER_ERROR, page.response, note=REFUSED))
+        refused = self._refused(page, extract)
+        if refused is not None:
+            self._record(page, refused)
             return
         thought = self._suspicion(page, extract)
         if thought.ask is not None:
@@ -388,7 +411,8 @@ class Indexer:
         lease = page.lease
         if leads_to_sign_in(lease.url, target):
             note = f"leads to where people sign in: {target}"[:300]
-            self._record(page, Finding(Outcome.DENIED, page.response, note=note))
+            finding = Finding(Outcome.DENIED, page.response, note=note)
+            self._record(page, self._recorder.denied(lease, finding))
             return
         found = self._rules.admission.of([target], depth=lease.depth, hops=lease.hops + 1)
         told_news = bool(found)

@@ -20,6 +20,7 @@ from recrawl.crawler.control.intake import (
     DomainIntake,
     HostIntake,
 )
+from recrawl.crawler.control.logins import LAPSED, Logins
 from recrawl.crawler.control.refusals import REFUSED, Refusals, Verdict
 from recrawl.crawler.control.removals import Removals
 from recrawl.crawler.control.second_looks import SecondLooks
@@ -27,7 +28,7 @@ from recrawl.crawler.control.soft_errors import SoftErrors
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.ports import ChanceLearner
-from recrawl.crawler.runtime.outcomes import removes
+from recrawl.crawler.runtime.outcomes import Finding, removes
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.terms import Discovery, HostRecord, Lease, Outcome, PageState, PageUpdate
 
@@ -95,6 +96,7 @@ class Recorder:
         self.errors = SoftErrors()
         self.refusals = Refusals(may_ask=not self._once)
         self.confirmations = Confirmations()
+        self.logins = Logins()
         self._to_ask: list[str] = []  # addresses that are to be visited now
         self._learned: set[int] = set()  # hosts whose records are to be written
         learns = rules.second_looks and isinstance(world.index, ChanceLearner)
@@ -234,12 +236,35 @@ class Recorder:
         self._some.set()
         self._full.set()
 
-    def heed(self, lease: Lease, verdict: Verdict) -> None:
+    def is_signed_in(self, lease: Lease) -> bool:
+        """Tell whether the page's host is sent a login."""
+        return self._rules.admission.scope.is_signed_in(host_of(lease.url))
+
+    def denied(self, lease: Lease, finding: Finding) -> Finding:
+        """Return what is recorded of a page that asks who comes: a login may have lapsed."""
+        if not self.is_signed_in(lease):
+            return finding
+        verdict = self.logins.denied(lease)
+        self.heed(lease, verdict, LAPSED)
+        if not verdict.is_doubted:
+            return finding
+        return replace(finding, outcome=Outcome.SERVER_ERROR, note=LAPSED)
+
+    def given(self, lease: Lease) -> None:
+        """Note that a page was given, though it may say something else."""
+        self._to_ask += self.logins.given(lease.url)
+
+    def passed(self, lease: Lease, now_s: float) -> None:
+        """Note that a page that is held says what it said."""
+        self.heed(lease, self.refusals.passed(lease.url, now_s))
+        self.given(lease)
+
+    def heed(self, lease: Lease, verdict: Verdict, why: str = REFUSED) -> None:
         """Leave a host alone that refuses, and have pages visited that tell more of it."""
         self._to_ask += verdict.ask
         if verdict.refuses:
             now_s = self._world.clock.now_s()
-            self._dispatcher.refused(lease.host_id, now_s, REFUSED, is_news=verdict.is_news)
+            self._dispatcher.refused(lease.host_id, now_s, why, is_news=verdict.is_news)
             self._learned.add(lease.host_id)
 
     async def flush(self) -> None:

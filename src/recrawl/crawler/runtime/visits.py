@@ -46,6 +46,7 @@ _LISTED_AT_ONCE: Final = 2_000  # a fiftieth of a second
 _NOT_THE_HOST: Final = (
     "too-large", "encoding", "refused-address", "url", "unencrypted", "render", "head"
 )  # fmt: skip
+_ASKS_WHO: Final = (401, 403)
 _MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
 _LONGEST_REST_S: Final = 30.0  # of a host, between two looks at a page
 _UNASKED: Final = "its server said that nothing had changed (304), which it was not asked"
@@ -188,8 +189,11 @@ class Visitor:
             return False
         if outcome is not None:
             if outcome is Outcome.NOT_MODIFIED:
-                self._recorder.heed(lease, self._recorder.refusals.passed(lease.url, started_s))
-            self._record(lease, Finding(outcome, response), started_s)
+                self._recorder.passed(lease, started_s)
+            finding = Finding(outcome, response)
+            if response.status in _ASKS_WHO:
+                finding = self._recorder.denied(lease, finding)
+            self._record(lease, finding, started_s)
             return False
         if lease.kind is not Kind.PAGE:
             await self._read_listing(lease, response, started_s)
@@ -220,7 +224,8 @@ class Visitor:
             return
         if leads_to_sign_in(lease.url, target):  # the form is no page of the crawl either
             note = f"leads to where people sign in: {target}"[:300]
-            self._record(lease, Finding(Outcome.DENIED, response, note=note), started_s)
+            finding = Finding(Outcome.DENIED, response, note=note)
+            self._record(lease, self._recorder.denied(lease, finding), started_s)
             return
         is_held = lease.kind is Kind.PAGE and lease.state is PageState.INDEXED
         if outcome is Outcome.MOVED and is_held and self._targets.is_doubtful(lease.url, target):
@@ -311,7 +316,7 @@ class Visitor:
         is_same = raw_hash == lease.raw_hash and not self._recorder.errors.is_suspect(lease.url)
         is_same &= not self._rules.is_read_otherwise(lease) and response.refresh is None
         if is_same and lease.state is PageState.INDEXED:
-            self._recorder.heed(lease, self._recorder.refusals.passed(lease.url, started_s))
+            self._recorder.passed(lease, started_s)
             self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
             return False
         if lease.state is PageState.INDEXED and is_outdated(lease, response, started_s):

@@ -1,0 +1,71 @@
+"""Logins that have lapsed: hosts where a crawl is signed in, and which ask who comes all the same.
+
+A cookie or a token is good for a while. After that each page is denied, leads to where people sign
+in, or is the form for it: to believe that would empty the index. One page may be denied for itself,
+as whoever lent the login may not read it any more: that counts when it has been seen three times
+while others were given.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from recrawl.crawler.control.refusals import Verdict
+from recrawl.crawler.control.urls import host_of
+from recrawl.terms import Lease, PageState
+
+__all__ = ["LAPSED", "Logins"]
+
+LAPSED: Final = "it asks who comes though a login was sent, which may have lapsed: see [[access]]"
+_ROW: Final = 3  # pages in a row that are denied, from which on the login has lapsed
+_TRIES: Final = 2  # of a page that is held, before it is believed that it is denied
+_MOST_PAGES: Final = 300  # that are asked for again
+_MOST_HOSTS: Final = 1_000
+
+
+@dataclass(slots=True)
+class _Host:
+    denied: dict[str, None] = field(default_factory=dict)  # pages since one was given
+    has_forms: bool = False  # its pages have fields for passwords though they are given
+
+
+class Logins:
+    """Learns at which hosts the login of a crawl has lapsed. In memory; bounded; O(1) a page."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, _Host] = {}
+
+    def denied(self, lease: Lease) -> Verdict:
+        """Judge a page that asks who comes, though a login was sent."""
+        host = self._host(lease.url)
+        if len(host.denied) < _MOST_PAGES:
+            host.denied[lease.url] = None
+        refuses = len(host.denied) >= _ROW
+        is_held = lease.state is PageState.INDEXED
+        return Verdict(refuses or (is_held and lease.failures < _TRIES), refuses)
+
+    def is_form(self, lease: Lease, *, is_other: bool) -> bool:
+        """Tell whether a page with a field for a password is shown instead of what was asked for.
+
+        Parameters
+        ----------
+        lease : of the page
+        is_other : it is held, and said something else before
+        """
+        host = self._host(lease.url)
+        if not (is_other or host.denied):
+            host.has_forms = True
+        return not host.has_forms
+
+    def given(self, url: str) -> tuple[str, ...]:
+        """Note that a page was given; return those to be asked for again, as the login is good."""
+        host = self._hosts.get(host_of(url))
+        if host is None or not host.denied:
+            return ()
+        denied, host.denied = tuple(host.denied), {}
+        return denied if len(denied) >= _ROW else ()
+
+    def _host(self, url: str) -> _Host:
+        name = host_of(url)
+        if name not in self._hosts and len(self._hosts) >= _MOST_HOSTS:
+            del self._hosts[next(iter(self._hosts))]
+        return self._hosts.setdefault(name, _Host())

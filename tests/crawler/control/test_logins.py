@@ -1,0 +1,69 @@
+"""Logins that have lapsed are told apart from pages that are denied for themselves."""
+
+from dataclasses import replace
+
+from recrawl.crawler.control.logins import Logins
+from recrawl.terms import Kind, Lease, PageState
+
+A = "http://a.test"
+HELD = Lease(1, f"{A}/1", 1, 1, 0.0, kind=Kind.PAGE, state=PageState.INDEXED)
+
+
+def page(name: str, *, failures: int = 0, state: PageState = PageState.INDEXED) -> Lease:
+    return replace(HELD, url=f"{A}/{name}", failures=failures, state=state)
+
+
+def test_three_pages_in_a_row_say_that_the_login_has_lapsed() -> None:
+    logins = Logins()
+    found = [logins.denied(page(name)) for name in "abcd"]
+    assert [one.refuses for one in found] == [False, False, True, True]
+    assert all(one.is_doubted for one in found)
+
+
+def test_they_are_asked_for_again_once_a_page_is_given() -> None:
+    logins = Logins()
+    for name in "abcc":
+        logins.denied(page(name))
+
+    assert logins.given(f"{A}/d") == (f"{A}/a", f"{A}/b", f"{A}/c")
+    assert logins.given(f"{A}/d") == ()
+    assert not logins.denied(page("e")).refuses
+
+
+def test_a_page_that_is_denied_for_itself_is_believed_at_the_third_time() -> None:
+    """Others are given meanwhile."""
+    logins = Logins()
+    for failures, is_doubted in [(0, True), (1, True), (2, False)]:
+        assert logins.denied(page("a", failures=failures)).is_doubted == is_doubted
+        assert logins.given(f"{A}/b") == ()
+
+
+def test_what_is_not_held_is_lost_by_nobody() -> None:
+    """Unless all are denied: then it is no news of the page."""
+    logins = Logins()
+    found = [logins.denied(page(name, state=PageState.DISCOVERED)) for name in "abc"]
+    assert [one.is_doubted for one in found] == [False, False, True]
+
+
+def test_a_form_is_none_of_a_page_where_pages_are_given_with_one() -> None:
+    """As a box to sign in stands on each page of some sites."""
+    logins = Logins()
+    assert logins.is_form(page("a"), is_other=True)
+
+    logins.is_form(page("b"), is_other=False)
+    assert not logins.is_form(page("a"), is_other=True)
+
+
+def test_new_pages_with_a_form_are_forms_while_others_are_denied() -> None:
+    logins = Logins()
+    logins.denied(page("a"))
+    assert logins.is_form(page("b", state=PageState.DISCOVERED), is_other=False)
+
+
+def test_hosts_are_judged_each_by_itself_and_a_thousand_are_remembered() -> None:
+    logins = Logins()
+    for number in range(1_001):
+        for name in "abc":
+            logins.denied(replace(HELD, url=f"http://h{number}.test/{name}"))
+    assert logins.given("http://h0.test/d") == ()
+    assert len(logins.given("http://h1.test/d")) == 3

@@ -1,0 +1,119 @@
+"""A login lapses while a crawl goes on: nothing is lost by it."""
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from recrawl.crawler.control.admission import Admission
+from recrawl.crawler.control.logins import LAPSED
+from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.index.memory import MemoryIndex
+from recrawl.terms import FetchResponse
+from recrawl.testing import ScriptedFetcher, Setup, VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.scripted import Request
+from recrawl.testing.worlds import EPOCH_S
+
+A = "http://a.test"
+HOUR_S = 3_600.0
+PAGES = [f"{A}/page-{name}" for name in "abcdefghij"]
+FORM = "<h1>Sign in</h1><p>Say who you are.</p><form method=post><input type=Password></form>"
+
+
+def form(url: str) -> FetchResponse:
+    return FetchResponse(url, 200, f"<html><body>{FORM}</body></html>".encode(), "text/html")
+
+
+DENIALS: dict[str, Callable[[str], FetchResponse]] = {
+    "401": lambda url: FetchResponse(url, 401),
+    "403": lambda url: FetchResponse(url, 403),
+    "sign-in": lambda url: FetchResponse(url, 302, location="/login?next=%2F"),
+    "single-sign-on": lambda url: FetchResponse(
+        url, 302, location="https://sso.test/oauth2/authorize?client_id=1"
+    ),
+    "form": form,
+}
+
+
+def crawled(
+    denies: Callable[[Request], FetchResponse | None], hours: float, *, signed_in: bool = True
+) -> VirtualCrawl:
+    """Crawl pages that some answer may stand for."""
+
+    def reply(request: Request) -> FetchResponse:
+        denied = denies(request)
+        if denied is not None:
+            return denied
+        drawn = Random(request.url)
+        own = " ".join("".join(drawn.choices("abcdefghi", k=6)) for _ in range(40))
+        links = "".join(f'<a href="{url}">{url[-1]}</a>' for url in PAGES)
+        body = f"<main><p>{own}</p>{links}</main>"
+        return FetchResponse(request.url, 200, body.encode(), "text/html")
+
+    async def main() -> VirtualCrawl:
+        scope = Scope(hosts=("a.test",), signed_in=("a.test",) if signed_in else ())
+        setup = Setup(budget_per_s=30 / HOUR_S, rules={"admission": Admission(scope)})
+        virtual = virtual_crawl(setup, frontier=MemoryFrontier(), index=MemoryIndex())
+        web: ScriptedFetcher = virtual.web
+        for url in (f"{A}/", *PAGES):
+            web.reply(url, reply)
+        await virtual.run_for(hours * HOUR_S)
+        return virtual
+
+    return run_virtually(main())
+
+
+@pytest.mark.parametrize("denial", list(DENIALS))
+def test_where_a_login_has_lapsed_all_copies_stay(denial: str) -> None:
+    """Its host is left alone, as one that fails, and people are told why."""
+    since_s = EPOCH_S + 2 * HOUR_S
+
+    def denies(request: Request) -> FetchResponse | None:
+        return DENIALS[denial](request.url) if request.at_s > since_s else None
+
+    virtual = crawled(denies, 12)
+
+    assert virtual.index.n_documents() == 11
+    assert virtual.counts.outcomes["changed"] == 0
+    (host,) = virtual.frontier.hosts()
+    assert host.blocked_why == LAPSED
+    asked = [one for url in PAGES for one in virtual.web.asked(url) if one.at_s > since_s]
+    assert len(asked) < 20  # of three hundred
+
+
+@pytest.mark.parametrize("denial", ["403", "sign-in", "form"])
+def test_what_was_denied_is_visited_when_the_login_is_good_again(denial: str) -> None:
+    first_s, last_s = EPOCH_S + 2 * HOUR_S, EPOCH_S + 5 * HOUR_S
+
+    def denies(request: Request) -> FetchResponse | None:
+        return DENIALS[denial](request.url) if first_s < request.at_s < last_s else None
+
+    virtual = crawled(denies, 14)
+
+    assert virtual.index.n_documents() == 11
+    (host,) = virtual.frontier.hosts()
+    assert host.blocked_why is None
+    assert all(virtual.web.asked(url)[-1].at_s > last_s for url in PAGES)
+
+
+@pytest.mark.parametrize("signed_in", [True, False])
+def test_one_page_that_is_denied_goes(signed_in: bool) -> None:
+    """Whoever lent the login may not read it any more; without a login nothing is doubted."""
+
+    def denies(request: Request) -> FetchResponse | None:
+        is_late = request.at_s > EPOCH_S + 2 * HOUR_S
+        return FetchResponse(request.url, 403) if is_late and request.url == PAGES[3] else None
+
+    virtual = crawled(denies, 12, signed_in=signed_in)
+
+    assert virtual.index.n_documents() == 10
+    assert virtual.index.copy(PAGES[3]) is None
+
+
+def test_without_a_login_pages_that_are_denied_go() -> None:
+    def denies(request: Request) -> FetchResponse | None:
+        is_late = request.at_s > EPOCH_S + 2 * HOUR_S
+        return FetchResponse(request.url, 403) if is_late else None
+
+    assert crawled(denies, 12, signed_in=False).index.n_documents() == 0
