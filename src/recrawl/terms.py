@@ -416,7 +416,7 @@ class Extract:
     sends_to: str | None = None  # to another page at once, and says next to nothing itself
     is_until: bool = False  # it says after when it is not to be found any more
     needs_scripts: bool = False  # without them it says next to nothing
-    asks_password: bool = False  # it has a field for one, and says little
+    asks_password: bool = False  # it has a field for one
     main: str = ""  # selector of the element that was taken for the main content
     markdown: str = ""  # of the main content, where that is kept
     about: About | None = None  # where that is kept

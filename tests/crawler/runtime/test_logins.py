@@ -37,15 +37,21 @@ DENIALS: dict[str, Callable[[str], FetchResponse]] = {
 
 
 def crawled(
-    denies: Callable[[Request], FetchResponse | None], hours: float, *, signed_in: bool = True
+    denies: Callable[[Request], FetchResponse | None],
+    hours: float,
+    *,
+    signed_in: bool = True,
+    changing: bool = False,
+    frontier: MemoryFrontier | None = None,
 ) -> VirtualCrawl:
     """Crawl pages that some answer may stand for."""
+    frontier = frontier or MemoryFrontier()
 
     def reply(request: Request) -> FetchResponse:
         denied = denies(request)
         if denied is not None:
             return denied
-        drawn = Random(request.url)
+        drawn = Random(f"{request.url}{int(request.at_s / HOUR_S) if changing else 0}")
         own = " ".join("".join(drawn.choices("abcdefghi", k=6)) for _ in range(40))
         links = "".join(f'<a href="{url}">{url[-1]}</a>' for url in PAGES)
         body = f"<main><p>{own}</p>{links}</main>"
@@ -54,7 +60,7 @@ def crawled(
     async def main() -> VirtualCrawl:
         scope = Scope(hosts=("a.test",), signed_in=("a.test",) if signed_in else ())
         setup = Setup(budget_per_s=30 / HOUR_S, rules={"admission": Admission(scope)})
-        virtual = virtual_crawl(setup, frontier=MemoryFrontier(), index=MemoryIndex())
+        virtual = virtual_crawl(setup, frontier=frontier, index=MemoryIndex())
         web: ScriptedFetcher = virtual.web
         for url in (f"{A}/", *PAGES):
             web.reply(url, reply)
@@ -82,33 +88,61 @@ def test_where_a_login_has_lapsed_all_copies_stay(denial: str) -> None:
     assert len(asked) < 20  # of three hundred
 
 
+@pytest.mark.parametrize("changing", [False, True])
 @pytest.mark.parametrize("denial", ["403", "sign-in", "form"])
-def test_what_was_denied_is_visited_when_the_login_is_good_again(denial: str) -> None:
+def test_what_was_denied_is_visited_when_the_login_is_good_again(
+    denial: str, changing: bool
+) -> None:
+    """At once, as far as the budget goes: one in two minutes."""
     first_s, last_s = EPOCH_S + 2 * HOUR_S, EPOCH_S + 5 * HOUR_S
 
     def denies(request: Request) -> FetchResponse | None:
         return DENIALS[denial](request.url) if first_s < request.at_s < last_s else None
 
-    virtual = crawled(denies, 14)
+    virtual = crawled(denies, 14, changing=changing)
 
     assert virtual.index.n_documents() == 11
     (host,) = virtual.frontier.hosts()
     assert host.blocked_why is None
-    assert all(virtual.web.asked(url)[-1].at_s > last_s for url in PAGES)
+    later = [[one.at_s for one in virtual.web.asked(url) if one.at_s > last_s] for url in PAGES]
+    denied = [
+        times[0]
+        for url, times in zip(PAGES, later, strict=True)
+        if any(first_s < one.at_s < last_s for one in virtual.web.asked(url))
+    ]
+    assert len(denied) >= 3
+    assert max(denied) - min(map(min, later)) < HOUR_S / 2
 
 
-@pytest.mark.parametrize("signed_in", [True, False])
-def test_one_page_that_is_denied_goes(signed_in: bool) -> None:
-    """Whoever lent the login may not read it any more; without a login nothing is doubted."""
+def test_a_start_asks_a_host_whose_login_had_lapsed() -> None:
+    """Who starts a crawl may have renewed it."""
+    frontier, since_s = MemoryFrontier(), EPOCH_S + 2 * HOUR_S
+
+    def denies(request: Request) -> FetchResponse | None:
+        return FetchResponse(request.url, 401) if request.at_s > since_s else None
+
+    crawled(denies, 12, frontier=frontier)
+    (host,) = frontier.hosts()
+    assert host.blocked_until_s > EPOCH_S + 2 * HOUR_S
+
+    virtual = crawled(lambda request: None, 1.9, frontier=frontier)
+    assert virtual.web.asked(PAGES[0])
+    (host,) = frontier.hosts()
+    assert host.blocked_why is None
+
+
+@pytest.mark.parametrize("changing", [False, True])
+def test_pages_that_are_denied_for_themselves_go(changing: bool) -> None:
+    """Whoever lent the login may not read them any more, and reads the others."""
+    some = PAGES[2:10:2]
 
     def denies(request: Request) -> FetchResponse | None:
         is_late = request.at_s > EPOCH_S + 2 * HOUR_S
-        return FetchResponse(request.url, 403) if is_late and request.url == PAGES[3] else None
+        return FetchResponse(request.url, 403) if is_late and request.url in some else None
 
-    virtual = crawled(denies, 12, signed_in=signed_in)
+    virtual = crawled(denies, 12, changing=changing)
 
-    assert virtual.index.n_documents() == 10
-    assert virtual.index.copy(PAGES[3]) is None
+    assert [url for url in PAGES if virtual.index.copy(url) is None] == some
 
 
 def test_without_a_login_pages_that_are_denied_go() -> None:

@@ -17,6 +17,7 @@ from recrawl.terms import Lease, Outcome, PageUpdate
 __all__ = ["Confirmations"]
 
 _FIRST: Final = 8  # confirmations of a host, after which a page is read in full
+_EASED: Final = 4  # times as many, after each page of which a host was right
 _LONGEST: Final = 256
 _PARDON: Final = 32  # pages of which a host was right, since it was wrong
 _MOST_PAGES: Final = 32  # that are visited again
@@ -66,7 +67,7 @@ class Confirmations:
             host = self._host(lease.host_id)
             host.held += 1
             if host.refuted is None or host.held == _PARDON:
-                host.refuted, host.until = None, min(max(2 * host.until, _FIRST), _LONGEST)
+                host.refuted, host.until = None, min(max(_EASED * host.until, _FIRST), _LONGEST)
         elif was_look and update.visit.changed and _is_under_the_same(update):
             host = self._host(lease.host_id)
             if host.refuted not in (None, lease.page_id):

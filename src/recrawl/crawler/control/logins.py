@@ -18,13 +18,12 @@ __all__ = ["LAPSED", "Logins"]
 LAPSED: Final = "it asks who comes though a login was sent, which may have lapsed: see [[access]]"
 _ROW: Final = 3  # pages in a row that are denied, from which on the login has lapsed
 _TRIES: Final = 2  # of a page that is held, before it is believed that it is denied
-_MOST_PAGES: Final = 300  # that are asked for again
 _MOST_HOSTS: Final = 1_000
 
 
 @dataclass(slots=True)
 class _Host:
-    denied: dict[str, None] = field(default_factory=dict)  # pages since one was given
+    denied: set[str] = field(default_factory=set)  # pages since one was given, as far as they count
     has_forms: bool = False  # its pages have fields for passwords though they are given
 
 
@@ -37,9 +36,9 @@ class Logins:
     def denied(self, lease: Lease) -> Verdict:
         """Judge a page that asks who comes, though a login was sent."""
         host = self._host(lease.url)
-        if len(host.denied) < _MOST_PAGES:
-            host.denied[lease.url] = None
-        refuses = len(host.denied) >= _ROW
+        if len(host.denied) < _ROW:
+            host.denied.add(lease.url)
+        refuses = len(host.denied) == _ROW
         is_held = lease.state is PageState.INDEXED
         return Verdict(refuses or (is_held and lease.failures < _TRIES), refuses)
 
@@ -56,13 +55,11 @@ class Logins:
             host.has_forms = True
         return not host.has_forms
 
-    def given(self, url: str) -> tuple[str, ...]:
-        """Note that a page was given; return those to be asked for again, as the login is good."""
+    def given(self, url: str) -> None:
+        """Note that a page was given: the login is good."""
         host = self._hosts.get(host_of(url))
-        if host is None or not host.denied:
-            return ()
-        denied, host.denied = tuple(host.denied), {}
-        return denied if len(denied) >= _ROW else ()
+        if host is not None:
+            host.denied.clear()
 
     def _host(self, url: str) -> _Host:
         name = host_of(url)

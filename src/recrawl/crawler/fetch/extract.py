@@ -87,7 +87,6 @@ _ROOTS: Final = (
 _WITH_MARKDOWN: Final = "\nwith Markdown 2"  # raised where it says more of a page than before
 _LEAST_TEXT: Final = 40  # characters
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
-_LONGEST_FORM: Final = 2_000  # characters of a page on which people sign in
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
 
 
@@ -190,7 +189,7 @@ class PageExtractor:
         clear_language_names(tree)
         part_unseen(html, tree)
         title = title_of(tree, rule.title if rule is not None else "")
-        has_password = tree.css_first('input[type="password" i]') is not None
+        asks_password = tree.css_first('input[type="password" i]') is not None
         is_app = _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
         found = {} if nofollow else _links(tree, base, codec)
@@ -219,7 +218,7 @@ class PageExtractor:
             is_until=is_until,
             sends_to=sends_to,
             needs_scripts=len(text) < _LEAST_TEXT if is_app else not text and "<script" in html,
-            asks_password=has_password and len(text) < _LONGEST_FORM,
+            asks_password=asks_password,
             main=selector,
             markdown=markdown(roots, base) if is_marked else "",  # last: it changes them
             about=said,
@@ -338,12 +337,11 @@ def _links(tree: LexborHTMLParser, base: str, codec: str) -> dict[str, str]:
     found = dict.fromkeys(islice(_led_to(tree, base, codec), MAX_LINKS - 1), "")
     seen: dict[str, str] = {}  # address of each reference; "": it is not followed
     for node in tree.css(f"a[href], area[href], frame[src], iframe[src], {LINK_LIKES}"):
-        attributes, reference = node.attributes, reference_of(node)
-        if not reference:
+        if not (reference := reference_of(node)):
             continue
         if reference not in seen:
             is_barred = reference.lower().startswith(_UNFOLLOWED_SCHEMES)
-            is_barred |= "nofollow" in (attributes.get("rel") or "").lower()
+            is_barred |= "nofollow" in (node.attributes.get("rel") or "").lower()
             seen[reference] = "" if is_barred else join(base, with_query_in(reference, codec)) or ""
         if url := seen[reference]:
             found[url] = _called(found.get(url, ""), node)

@@ -57,6 +57,7 @@ _LINE: Final = 200  # characters of one that stands for a heading
 
 _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
 _SLIP = "says what other pages of its host have come to say: seen again before it counts"
+_LONGEST_FORM = 2_000  # characters of a page on which people sign in
 _SIGN_IN = "shows a form to sign in, though a login was sent"
 _NOTHING_NOW = "says nothing where it said something before"
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
@@ -243,9 +244,10 @@ class Indexer:
             return False
         is_held = lease.state is PageState.INDEXED and lease.signature is not None
         is_other = is_held and lease.signature != extract.signature
-        if extract.asks_password and recorder.logins.is_form(lease, is_other=is_other):
+        may_be = extract.asks_password and len(extract.text) < _LONGEST_FORM
+        if may_be and recorder.logins.is_form(lease, is_other=is_other):
             return True
-        recorder.given(lease)
+        recorder.logins.given(lease.url)
         return False
 
     def _asked_for(self, lease: Lease, probe: str) -> list[Discovery]:

@@ -250,14 +250,10 @@ class Recorder:
             return finding
         return replace(finding, outcome=Outcome.SERVER_ERROR, note=LAPSED)
 
-    def given(self, lease: Lease) -> None:
-        """Note that a page was given, though it may say something else."""
-        self._to_ask += self.logins.given(lease.url)
-
     def passed(self, lease: Lease, now_s: float) -> None:
         """Note that a page that is held says what it said."""
         self.heed(lease, self.refusals.passed(lease.url, now_s))
-        self.given(lease)
+        self.logins.given(lease.url)
 
     def heed(self, lease: Lease, verdict: Verdict, why: str = REFUSED) -> None:
         """Leave a host alone that refuses, and have pages visited that tell more of it."""
