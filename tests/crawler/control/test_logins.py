@@ -9,8 +9,10 @@ A = "http://a.test"
 HELD = Lease(1, f"{A}/1", 1, 1, 0.0, kind=Kind.PAGE, state=PageState.INDEXED)
 
 
-def page(name: str, *, failures: int = 0, state: PageState = PageState.INDEXED) -> Lease:
-    return replace(HELD, url=f"{A}/{name}", failures=failures, state=state)
+def page(
+    name: str, *, failures: int = 0, seen_s: float = 0.0, state: PageState = PageState.INDEXED
+) -> Lease:
+    return replace(HELD, url=f"{A}/{name}", failures=failures, last_visit_s=seen_s, state=state)
 
 
 def test_three_pages_in_a_row_say_that_the_login_has_lapsed() -> None:
@@ -25,7 +27,7 @@ def test_a_page_that_is_given_says_that_it_is_good() -> None:
     for name in "abcc":
         logins.denied(page(name))
 
-    logins.given(f"{A}/d")
+    logins.given(f"{A}/d", 1.0)
     assert not logins.denied(page("e")).refuses
 
 
@@ -35,18 +37,42 @@ def test_one_page_makes_no_row() -> None:
 
 
 def test_a_page_that_is_denied_for_itself_is_believed_at_the_third_time() -> None:
-    """Others are given meanwhile."""
+    """After another one was given."""
     logins = Logins()
     for failures, is_doubted in [(0, True), (1, True), (2, False)]:
-        assert logins.denied(page("a", failures=failures)).is_doubted == is_doubted
-        logins.given(f"{A}/b")
+        seen_s = float(failures)
+        found = logins.denied(page("a", failures=failures, seen_s=seen_s))
+        assert (found.is_doubted, found.refuses) == (is_doubted, False)
+        logins.given(f"{A}/b", seen_s + 1.5)
+
+
+def test_a_page_is_not_believed_while_none_is_given() -> None:
+    logins = Logins()
+    logins.denied(page("a"))
+    logins.given(f"{A}/b", 1.0)
+    assert all(logins.denied(page(name, failures=9, seen_s=2.0)).is_doubted for name in "abcd")
+
+
+def test_many_that_are_denied_for_themselves_are_believed_each() -> None:
+    logins = Logins()
+    logins.denied(page("a"))
+    logins.given(f"{A}/b", 1.0)
+    found = [logins.denied(page(name, failures=2)) for name in "abcd"]
+    assert not any(one.is_doubted or one.refuses for one in found)
 
 
 def test_what_is_not_held_is_lost_by_nobody() -> None:
-    """Unless all are denied: then it is no news of the page."""
+    """A section that a login may not read denies page after page, and tells nothing of others."""
     logins = Logins()
-    found = [logins.denied(page(name, state=PageState.DISCOVERED)) for name in "abc"]
-    assert [one.is_doubted for one in found] == [False, False, True]
+    found = [logins.denied(page(name, state=PageState.DISCOVERED)) for name in "abcdef"]
+    assert not any(one.is_doubted or one.refuses for one in found)
+
+
+def test_while_all_are_denied_new_pages_are_not_believed_to_be() -> None:
+    logins = Logins()
+    for name in "abc":
+        logins.denied(page(name))
+    assert logins.denied(page("d", state=PageState.DISCOVERED)).is_doubted
 
 
 def test_a_form_is_none_of_a_page_where_pages_are_given_with_one() -> None:

@@ -1,12 +1,13 @@
 """Logins that have lapsed: hosts where a crawl is signed in, and which ask who comes all the same.
 
 A cookie or a token is good for a while. After that each page is denied, leads to where people sign
-in, or is the form for it: to believe that would empty the index. One page may be denied for itself,
-as whoever lent the login may not read it any more: that counts when it has been seen three times
-while others were given.
+in, or is the form for it: to believe that would empty the index. A page may be denied for itself,
+as whoever lent the login may not read it any more: that counts when it has been seen three times,
+the last time after another one was given.
 """
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Final
 
 from recrawl.crawler.control.refusals import Verdict
@@ -16,14 +17,15 @@ from recrawl.terms import Lease, PageState
 __all__ = ["LAPSED", "Logins"]
 
 LAPSED: Final = "it asks who comes though a login was sent, which may have lapsed: see [[access]]"
-_ROW: Final = 3  # pages in a row that are denied, from which on the login has lapsed
-_TRIES: Final = 2  # of a page that is held, before it is believed that it is denied
+_ROW: Final = 3  # pages that are held and denied in a row, from which on the login has lapsed
+_TRIES: Final = 2  # of a page that is held, before the one that is believed
 _MOST_HOSTS: Final = 1_000
 
 
 @dataclass(slots=True)
 class _Host:
     denied: set[str] = field(default_factory=set)  # pages since one was given, as far as they count
+    given_s: float = -inf  # when one was, last
     has_forms: bool = False  # its pages have fields for passwords though they are given
 
 
@@ -35,12 +37,14 @@ class Logins:
 
     def denied(self, lease: Lease) -> Verdict:
         """Judge a page that asks who comes, though a login was sent."""
-        host = self._host(lease.url)
-        if len(host.denied) < _ROW:
+        host, is_held = self._host(lease.url), lease.state is PageState.INDEXED
+        before_s = inf if lease.last_visit_s is None else lease.last_visit_s
+        if is_held and lease.failures >= _TRIES and host.given_s > before_s:
+            return Verdict()
+        if is_held and len(host.denied) < _ROW:
             host.denied.add(lease.url)
         refuses = len(host.denied) == _ROW
-        is_held = lease.state is PageState.INDEXED
-        return Verdict(refuses or (is_held and lease.failures < _TRIES), refuses)
+        return Verdict(is_held or refuses, refuses)
 
     def is_form(self, lease: Lease, *, is_other: bool) -> bool:
         """Tell whether a page with a field for a password is shown instead of what was asked for.
@@ -55,11 +59,12 @@ class Logins:
             host.has_forms = True
         return not host.has_forms
 
-    def given(self, url: str) -> None:
+    def given(self, url: str, now_s: float) -> None:
         """Note that a page was given: the login is good."""
         host = self._hosts.get(host_of(url))
         if host is not None:
             host.denied.clear()
+            host.given_s = now_s
 
     def _host(self, url: str) -> _Host:
         name = host_of(url)

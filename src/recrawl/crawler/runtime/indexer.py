@@ -247,7 +247,7 @@ class Indexer:
         may_be = extract.asks_password and len(extract.text) < _LONGEST_FORM
         if may_be and recorder.logins.is_form(lease, is_other=is_other):
             return True
-        recorder.logins.given(lease.url)
+        recorder.logins.given(lease.url, page.fetched_at_s)
         return False
 
     def _asked_for(self, lease: Lease, probe: str) -> list[Discovery]:

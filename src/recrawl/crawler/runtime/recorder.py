@@ -253,7 +253,7 @@ class Recorder:
     def passed(self, lease: Lease, now_s: float) -> None:
         """Note that a page that is held says what it said."""
         self.heed(lease, self.refusals.passed(lease.url, now_s))
-        self.logins.given(lease.url)
+        self.logins.given(lease.url, now_s)
 
     def heed(self, lease: Lease, verdict: Verdict, why: str = REFUSED) -> None:
         """Leave a host alone that refuses, and have pages visited that tell more of it."""
