@@ -439,6 +439,16 @@ def test_what_a_page_says_of_itself_is_recorded() -> None:
         assert read(html, markdown=True).about is not None
 
 
+def test_an_author_is_called_by_a_name_where_a_page_has_one() -> None:
+    """Open Graph has the address of a profile, which the name stands beside in the linked data."""
+    profile = '<meta property="article:author" content="https://ada.test"><p>x'
+    linked = '<script type="application/ld+json">{"author": {"name": "Ada"}}</script>'
+
+    authors = [read(html, markdown=True).about for html in (profile + linked, profile)]
+
+    assert [said.author for said in authors if said] == ["Ada", "https://ada.test"]
+
+
 def test_half_a_letter_in_linked_data_is_no_letter() -> None:
     """As where a name was cut off in the middle of a picture sign; no file could take it."""
     cut = r'<script type="application/ld+json">{"author": {"name": "Ada \ud83d"}}</script><p>x'

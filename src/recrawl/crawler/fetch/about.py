@@ -53,11 +53,11 @@ def about(tree: LexborHTMLParser, base: str, *, agent: str, robots_tag: str, usa
             said.setdefault(key, content)
     linked = _linked_data(tree)
     modified, published = linked.get("dateModified", ""), linked.get("datePublished", "")
-    author = linked.get("author", "")
+    authors = [*_all(said, _AUTHOR), linked.get("author", ""), _text_of(tree, "a[rel~='author']")]
     return About(
         published=_first(said, _PUBLISHED) or published or _time(tree, "datePublished"),
         modified=_first(said, _MODIFIED) or modified or _time(tree, "dateModified"),
-        author=_first(said, _AUTHOR) or author or _text_of(tree, "a[rel~='author']"),
+        author=next(iter(sorted(filter(None, authors), key=_is_address)), ""),
         licenses=_licenses(tree, base),
         robots=_clean(", ".join(filter(None, robots))),
         usage=_clean(", ".join(filter(None, (usage, *_said(said, _USAGE))))),
@@ -103,7 +103,16 @@ def _name_of(heading: LexborNode) -> str:
 
 
 def _first(said: dict[str, str], names: Iterable[str]) -> str:
-    return next((said[name] for name in names if name in said), "")
+    return next(_all(said, names), "")
+
+
+def _all(said: dict[str, str], names: Iterable[str]) -> Iterator[str]:
+    return (said[name] for name in names if name in said)
+
+
+def _is_address(author: str) -> bool:
+    """Tell whether an author is told by the address of a profile, as Open Graph has it."""
+    return author.lower().startswith(("http://", "https://"))
 
 
 def _said(said: dict[str, str], names: Iterable[str]) -> Iterator[str]:
