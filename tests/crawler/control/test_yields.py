@@ -2093,6 +2093,19 @@ def test_what_redirects_to_what_is_known_or_of_no_crawl_is_left_after_a_few() ->
         assert redirected("/out?id={}", to, [None] * 200, may_be_visited=False)[0] < 40
 
 
+def test_what_leads_to_a_page_that_is_on_its_way_has_not_brought_it() -> None:
+    """A page is read before what it says is known, and of what it links to some that lead back."""
+    yields, seen = AddressYields(), 0
+    for number in range(200):
+        page, back = lease(number, f"/names/{number}"), lease(1_000 + number, f"/go?id={number}")
+        assert yields.due_s(page, NOW_S) == NOW_S
+        if yields.due_s(back, NOW_S) == NOW_S:
+            yields.observe(sent_on(back, f"/names/{number}"))
+            seen += 1
+        yields.observe(visited(page, f"text {number}"))
+    assert seen < 20
+
+
 def test_a_page_that_is_led_to_by_way_of_another_counts_for_both() -> None:
     """A redirect to a redirect."""
     yields = AddressYields()

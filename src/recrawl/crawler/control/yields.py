@@ -120,7 +120,7 @@ class AddressYields:
         # By kind and title, what pages said lately, and in which words.
         self._alike: dict[int, deque[tuple[int, int]]] = {}
         self._beside: dict[int, deque[Gist]] = {}  # what was shown lately, by what it is of things
-        self._visited: set[int] = set()
+        self._visited: set[int] = set()  # or handed out to be
         self._things: set[int] = set()  # what pages that are held may have other views of
         self._faces: dict[int, int] = {}  # what is shown of things, to the first that it is of
         self._named: dict[int, int] = {}  # things named by a hash, to the page that showed it first
@@ -245,9 +245,7 @@ class AddressYields:
         one kind, the page stands for what leads to it: its try is that page's.
         """
         url, target = update.lease.url, update.redirect_url if update.told_news else None
-        if len(self._visited) > _MOST_SIGNATURES:
-            self._visited.clear()
-        self._visited.add(hash(url))
+        self._keep_visited(url)
         if target is None or hash(target) in self._visited or hash(target) in self._sent_on:
             return False
         if len(self._sent_on) > _MOST_SIGNATURES:
@@ -260,6 +258,11 @@ class AddressYields:
             [kind for kind in sender if kind not in shared] for sender in senders
         ]
         return True
+
+    def _keep_visited(self, url: str) -> None:
+        if len(self._visited) > _MOST_SIGNATURES:
+            self._visited.clear()
+        self._visited.add(hash(url))
 
     def _tell_senders(self, url: str, *, brings: bool) -> list[AddressKind]:
         """Count what a page brought for those that led on to it; return their kinds."""
@@ -330,6 +333,7 @@ class AddressYields:
             against.waiting.pop(lease.page_id, None)
         for kind in found if doubted is None else (*found, doubted):
             kind.tries += 1
+        self._keep_visited(lease.url)  # what leads to it meanwhile is not what it is known by
         return now_s
 
     def _count(
