@@ -66,15 +66,16 @@ def test_answers_of_a_forum_with_addresses_of_their_own_are_given_up() -> None:
     assert len(crawled(AddressYields(), paths, list(paths))) == len(paths)
 
 
+@pytest.mark.parametrize("end", ["", "/"])
 @pytest.mark.parametrize("is_place", [True, False])
-def test_places_in_a_page_that_name_no_other_are_given_up(is_place: bool) -> None:
+def test_places_in_a_page_that_name_no_other_are_given_up(is_place: bool, end: str) -> None:
     """Each answer of a topic has some before and after it; chapters of one heading are read."""
     yields, asked = AddressYields(), 0
     for topic in range(60):
         said = [f"word{topic}x{nth}" for nth in range(1_500)]
         for number in range(31):
             first = 10 * max(number - 5, 0) if is_place else 40 * number
-            path = f"/topic/{topic}/of-lamps" + (f"/{number}" if number else "")
+            path = f"/topic/{topic}/of-lamps" + (f"/{number}" if number else "") + end
             one = lease(100 * topic + number, path)
             if yields.due_s(one, NOW_S) > NOW_S:
                 continue
@@ -2104,6 +2105,46 @@ def test_what_leads_to_a_page_that_is_on_its_way_has_not_brought_it() -> None:
             seen += 1
         yields.observe(visited(page, f"text {number}"))
     assert seen < 20
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+@pytest.mark.parametrize("place", ["last", "post/{0}", "{0}"])
+def test_what_leads_back_to_a_thing_with_a_title_is_left_after_a_few(place: str, end: str) -> None:
+    """Whatever title the folder before its number tells, or category of which there are few."""
+    for n_titles in (5, 200):
+        yields, seen = AddressYields(), 0
+        for number in range(200):
+            title = "".join(chr(ord("a") + int(digit)) for digit in str(number % n_titles))
+            thing = f"/t/of-{title}/{number}{end}"
+            assert yields.due_s(lease(number, thing), NOW_S) == NOW_S
+            yields.observe(visited(lease(number, thing), f"text {number}"))
+            back = lease(1_000 + number, f"/t/of-{title}/{number}/{place.format(number)}{end}")
+            if yields.due_s(back, NOW_S) == NOW_S:
+                yields.observe(sent_on(back, thing))
+                seen += 1
+        assert seen < 40
+
+
+def test_what_waits_for_others_of_its_category_is_told_of_when_there_are_many_categories() -> None:
+    """Few of what may be anything are on their way at once; then categories count as titles."""
+    yields, names = AddressYields(), "abcdefghijklmnopqrst"
+    pages = [lease(n, f"/shop/{names[n // 10]}/{n}/parts") for n in range(200)]
+    waiting, seen = {page.page_id: page for page in pages}, set[int]()
+    following = list(waiting)
+    while following:
+        asked = [n for n in following if yields.due_s(waiting[n], NOW_S) == NOW_S]
+        seen.update(asked)
+        told = [yields.observe(visited(waiting[n], f"text {n}")) for n in asked]
+        following = [page_id for welcome in told for page_id, _ in welcome]
+    assert len(seen) == 200
+
+
+@pytest.mark.parametrize("n_titles", [5, 200])
+def test_what_is_shown_of_things_with_titles_is_read_where_it_says_something(n_titles: int) -> None:
+    """None waits for what others of its title, or before there were many titles, have brought."""
+    titles = ["".join(chr(ord("a") + int(digit)) for digit in str(n)) for n in range(n_titles)]
+    paths = [f"/shop/of-{titles[n % n_titles]}/{n}/parts" for n in range(200)]
+    assert len(crawled(AddressYields(), paths, [f"text {n}" for n in range(200)])) == 200
 
 
 def test_a_page_that_is_led_to_by_way_of_another_counts_for_both() -> None:

@@ -9,12 +9,12 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
   that differs in nothing but parameters that mean nothing, by their names;
 - without, by the ending of the file's name (of a feed that has none, by its name), by the branch of
   the site that they lie in, by the calendar that they are a day of, by what they show of the thing
-  of a number, or of all that follows (``/diff/tip/a.c``: not by its ending), and, of those with a
-  number at their end, by the branch and how deep they lie, for that most of them are copies of
-  another page, as of the answers in a forum; and what is there below many numbers, as files are in
-  each version (``/view/72/src/a.c``), by the folders of which one is the number. Of what is shown
-  of things, and of endings that nobody knows, few are on their way before they have brought
-  something.
+  of a number, whatever its title, or of all that follows (``/diff/tip/a.c``: not by its ending),
+  and, of those with a number at their end, by the branch and how deep they lie, for that most of
+  them are copies of another page, as of the answers in a forum; and what is there below many
+  numbers, as files are in each version (``/view/72/src/a.c``), by the folders of which one is the
+  number. Of what is shown of things, and of endings that nobody knows, few are on their way before
+  they have brought something.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
@@ -86,6 +86,7 @@ _NOT_SEEN: Final = frozenset(
 _TROUBLE: Final = frozenset(
     {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.NOT_FOUND, Outcome.GONE, Outcome.DENIED}
 )
+_NO_COPIES: Final = frozenset({PageState.EXCLUDED, PageState.MOVED})
 _DENIED: Final = frozenset({401, 403})
 _REFUSED: Final = 400  # from this status on a page is refused as such
 _MOST_KINDS: Final = 100_000
@@ -154,7 +155,7 @@ class AddressYields:
                 new,
                 is_trouble=status is not None and status >= _REFUSED,
                 is_denied=status in _DENIED,
-                is_left_out=state is PageState.EXCLUDED,
+                is_left_out=state in _NO_COPIES,
             )
 
     def observe(self, update: PageUpdate) -> list[tuple[int, int]]:
@@ -211,7 +212,7 @@ class AddressYields:
             is_trouble=outcome in _TROUBLE and not _asks_to_sign_in(update),
             is_denied=update.visit.status in _DENIED,
             is_twin=is_twin,
-            is_left_out=is_twin or update.state is PageState.EXCLUDED,
+            is_left_out=is_twin or update.state in _NO_COPIES,
         )
         told = self._tell_senders(url, brings=new)
         if new:  # a list that leads on may be the same list, narrowed
@@ -296,6 +297,9 @@ class AddressYields:
         for where in (without_hashes(path), "/*"):
             for name in names:
                 self._held.setdefault((host, f"{where}?{name}"), {})[kind] = None
+        face = face_of(url) or face_of(url, of_years=True)
+        if face is not None:
+            self._held.setdefault((host, f"{_title_in(face[0])[0]}/*/#?"), {})[kind] = None
 
     def repeats(self, url: str) -> bool:
         """Tell whether an address differs from a visited one in parameters alone that mean nothing.
@@ -447,7 +451,7 @@ class AddressYields:
 
         What has a heading of its own may be called by that and say no more.
         """
-        shown, things = face_of(url) or ("", [])
+        shown, things = self._face_of(url) or ("", [])
         headings = [self._near.get(hash(thing), (0, 0))[1] for thing in things]
         if told.heading == 0 or told.heading not in headings:
             return False
@@ -487,7 +491,7 @@ class AddressYields:
 
         As of the answers in a forum, each with some before it and after it. All have one heading.
         """
-        base, _, number = url.rpartition("/")
+        base, _, number = url.rstrip("/").rpartition("/")
         pages = (self._near.get(hash(page), (0, 0)) for page in (base, f"{base}/"))
         page = next((near for near, heading in pages if heading == says.heading != 0), 0)
         if page == 0 or _numbered(path_of(url)) is None:
@@ -644,9 +648,9 @@ class AddressYields:
 
     def _shown_of_many(self, host: str, url: str, of: Kind, *, doubted: bool) -> list[AddressKind]:
         """Return the kind of what is there of many things, or below many numbers, if it is."""
-        face = face_of(url) if of is Kind.PAGE else None
+        face = self._face_of(url) if of is Kind.PAGE else None
         if face is None and of is Kind.PAGE:  # a year, or one of numbers that others are, too
-            face = face_of(url, of_years=True)
+            face = self._face_of(url, of_years=True)
             face = face if face and hash((host, face[0])) in self._faces else None
         if face is not None and self._is_shown_of_many(host, face[0], face[1][0]):
             return [
@@ -656,6 +660,19 @@ class AddressYields:
         if file is not None and self._is_shown_of_many(host, file.name, file.number):
             return [self._kind("versions", host, file.kind, broad=True)]
         return []
+
+    def _face_of(self, url: str, *, of_years: bool = False) -> tuple[str, list[str]] | None:
+        """Return what is shown of a thing, whatever its number, and also whatever its title.
+
+        A title is a folder before the number that is one of many: ``/t/of-lamps/7/last``.
+        """
+        face = face_of(url, of_years=of_years)
+        if face is None:
+            return None
+        above, title, number = _title_in(face[0])
+        if above:
+            title = self._part(host_of(url), f"{above}/*/#", "", title[:100])
+        return f"{above}/{title}{number}", face[1]
 
     def _is_shown_of_many(self, host: str, shown: str, thing: str) -> bool:
         """Tell whether another thing has the same; what only one has is its name, and no kind."""
@@ -718,6 +735,13 @@ def _is_apart(lease: Lease) -> bool:
     A sitemap tells when they changed, and what cannot exist how an error looks there.
     """
     return lease.kind is Kind.SITEMAP or is_probe(lease.url)
+
+
+def _title_in(shown: str) -> tuple[str, str, str]:
+    """Split what is shown of a thing: where things lie, its title or category, and what follows."""
+    before, number, after = shown.rpartition("/#")
+    above, _, title = before.rpartition("/")
+    return above, title, f"{number}{after}"
 
 
 def _name_mark(url: str, called: int) -> int:
@@ -788,7 +812,7 @@ def _space_of(name: str) -> str:
 
 def _numbered(path: str) -> str | None:
     """Return the branch and the depth of a path that ends in a number, below others."""
-    folders = path.split("/")
+    folders = path.rstrip("/").split("/")
     if len(folders) < _DEEP or not folders[-1].isdecimal():
         return None
     return f"/{folders[1]}/{'*/' * (len(folders) - 3)}#"
