@@ -93,7 +93,7 @@ def test_a_copy_that_was_read_before_its_original_is_no_page_after_its_next_visi
     assert {url for url, _ in virtual.index.urls()} == {f"{A}/", original, alone}
     requests = [request.etag for request in virtual.web.asked(alone)]
     assert requests[:2] == [None, None]
-    assert set(requests[2:]) == {'"1"'}
+    assert requests[2:5] == ['"1"'] * 3  # until its host's word is checked
 
 
 @pytest.mark.parametrize("kept", [MemoryIndex, TantivyIndex])
