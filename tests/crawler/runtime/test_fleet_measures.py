@@ -43,7 +43,7 @@ A_PAGE = BufferedPage(
 class Told:
     """A control that nobody but the test tells anything. Make it inside a running loop."""
 
-    def __init__(self, *, n_servers: int = 1, places: int = PLACES) -> None:
+    def __init__(self, *, n_servers: int = 1, places: int = PLACES, commit_pages: int = 1) -> None:
         virtual = virtual_crawl()
         self.events, self.clock = virtual.counts.events, virtual.clock
         self.buffer = Buffer(places, self.clock.now_s)
@@ -55,6 +55,7 @@ class Told:
             starvation_weight=1.4,
             before=FixedRobots(3),
             on_plan=virtual.crawl.world.on_state,
+            commit_pages=commit_pages,
         )
 
     async def at(self, seconds: float) -> None:
@@ -476,5 +477,62 @@ def test_the_more_irregular_times_are_the_more_pages_it_takes_to_drop_a_control(
             await told.bring(0, enough - too_few)
             await told.at(3.5)
             assert told.events["control-dropped"] == 1
+
+    played(play)
+
+
+@pytest.mark.parametrize(("n_pages", "is_solved"), [(100, False), (200, True)])
+def test_rates_are_known_once_a_commit_of_the_index_was_seen(n_pages: int, is_solved: bool) -> None:
+    """It holds up the page in service: what is measured before is quicker than what is to come."""
+
+    async def play() -> None:
+        told = Told(commit_pages=128)
+        told.measure(n_pages, n_pages)
+        async with told.followed():
+            await told.at(1.5)
+        assert told.events["control"] == is_solved
+
+    played(play)
+
+
+@pytest.mark.parametrize("is_idle", [False, True])
+def test_no_control_is_followed_that_costs_more_than_the_safe_one_does(*, is_idle: bool) -> None:
+    """An indexer that is never idle starves under none, whatever the model says of it."""
+
+    async def play() -> None:
+        told = Told()
+        if not is_idle:
+            told.buffer.offer(A_PAGE)
+        told.measure(60, 60)
+        async with told.followed():
+            await told.at(3.5)
+        assert told.events["control"] == is_idle
+        by_three = [told.control.activate_on_arrival(0, n) == (n < 3) for n in range(ROBOTS)]
+        assert all(by_three) != is_idle
+
+    played(play)
+
+
+@pytest.mark.parametrize(("work", "is_given_up"), [("the same", False), ("shared", True)])
+def test_a_control_is_given_up_where_more_robots_bring_no_more(
+    work: str, *, is_given_up: bool
+) -> None:
+    """Robots that share a processor each take as much longer as there are more of them."""
+
+    async def play() -> None:
+        told = Told()
+        told.measure(60, 60)
+        async with told.followed():
+            await told.at(1.5)
+            assert told.fact(ControlFacts).known
+            for number in range(240):
+                told.control.observe_active(4 + 8 * (number % 2))
+                # The work up to a page goes by the robots there were as the one before came.
+                robots = 12 - 8 * (number % 2)
+                told.measure(1, 0, robot_s=10.0 if work == "the same" else 1.25 * robots)
+            await told.at(3.5)
+            assert told.events["control-dropped"] == is_given_up
+            facts = told.fact(ControlFacts)
+            assert (facts.known, facts.dropped) == (not is_given_up, False)
 
     played(play)

@@ -221,6 +221,7 @@ class Crawl:
                 n_robots=rules.n_robots,
                 n_servers=rules.n_servers,
                 starvation_weight=plan.starvation_weight,
+                commit_pages=rules.commit_pages,
                 before=policy,
                 on_plan=on_plan,
             )

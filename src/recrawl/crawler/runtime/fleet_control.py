@@ -1,9 +1,11 @@
 """The robots' control, kept optimal: rates are measured as the crawl runs, and solved for anew.
 
 The crawl starts under a safe control, which loses no page. Another can only win by starving the
-indexer less, so nothing is solved where little could be won, and a control that loses far more than
-it predicts is dropped. Where what was measured has no solution, the control in force stays. Solving
-happens beside the event loop; what it predicts is kept beside what then happens.
+indexer less: nothing is solved where little could be won, and none is followed that promises to
+cost more than the safe one was measured to. One under which more robots bring no more is given up,
+one that loses far more than it predicts is dropped for good. Where what was measured has no
+solution, the control in force stays. Solving happens beside the event loop, and what is in force is
+judged meanwhile. The module is longer than most, as it decides what to follow and tells of it.
 """
 
 import asyncio
@@ -14,6 +16,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from recrawl.crawler.control.activation import ActivationPolicy
+from recrawl.crawler.control.crowding import Crowding
 from recrawl.crawler.control.forgetting_rate import ForgettingRate
 from recrawl.crawler.control.room import most_to_win
 from recrawl.crawler.facts import (
@@ -51,6 +54,8 @@ _LOST_ANYWAY: Final = 0.05  # and this share of what robots bring: what it takes
 _PAUSE_S: Final = 1.0  # of the loop, between two looks at the rates
 _QUIET_S: Final = 10.0  # the same, between two notes while nothing moves
 _MEMORY: Final = 300.0
+_LONG_MEMORY: Final = 1_000.0  # of what only many pages tell
+_COMMITS: Final = 2.0  # of the index, that rates are measured over at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ class FleetControl:
         indexed meanwhile; > 0
     before : the safe control that the crawl starts with
     on_plan : runs the solver
+    commit_pages : pages that are committed together at most
     """
 
     def __init__(
@@ -87,6 +93,7 @@ class FleetControl:
         starvation_weight: float,
         before: ActivationPolicy,
         on_plan: Offload,
+        commit_pages: int = 1,
     ) -> None:
         self.robot_seconds = 0.0
         self._world = world
@@ -96,16 +103,23 @@ class FleetControl:
         self._safe = self._policy = before
         self._dropped: tuple[FactRecord, ...] = ()  # what a control that was dropped had come to
         self._on_plan = on_plan
-        self._fetches = ForgettingRate(_MEMORY)
-        self._services = ForgettingRate(_MEMORY)
+        # A commit holds up the page in service: rates that forget one are others after each.
+        self._least_seen = max(_LEAST_SEEN, float(commit_pages))
+        self._memory = max(_MEMORY, _COMMITS * commit_pages)
+        self._fetches = ForgettingRate(self._memory)
+        self._services = ForgettingRate(self._memory)
+        self._crowding = Crowding(_LONG_MEMORY)
         self._served = 0
         self._active = 0
+        self._active_then = 0  # robots, when the last page was brought
         self._brought_at = 0.0  # seconds of robots, when the last page was brought
         self._since_s = world.clock.now_s()
         self._adaptive: AdaptiveRobots | None = None
         self._looked_at = 0  # pages served when it was last asked what could be won
         self._again_at = 0  # pages served, before which nothing is solved after a failure
-        self._mark = self._look()
+        self._mark = self._adopted = self._look()
+        self._tried: _Mark | None = None  # when rates were known, or a control promised too little
+        self._foreseen, self._foreseen_to_s = 0.0, self._mark.at_s  # losses since another control
 
     def activate_on_arrival(self, buffered: int, active: int) -> bool:
         """Ask the control in force."""
@@ -127,6 +141,8 @@ class FleetControl:
         """Note that a robot has just brought a page."""
         self.observe_active(self._active)
         robot_s, self._brought_at = self.robot_seconds - self._brought_at, self.robot_seconds
+        self._crowding.observe(self._active_then, robot_s)
+        self._active_then = self._active
         (self._adaptive.observe_fetch if self._adaptive else self._fetches.observe)(robot_s)
 
     def observe_index(self, service_s: float) -> None:
@@ -150,28 +166,57 @@ class FleetControl:
     # -- following it --
 
     async def run(self) -> None:
-        """Solve when rates are first known, and whenever they have drifted, until cancelled.
+        """Follow the crawl until cancelled.
 
-        How things stand is noted while anything moves, and every ten seconds: each note is a
-        transaction, which a crawl that has nothing to do would have its disk busy with for good.
+        It is solved when rates are first known, and whenever they have drifted; beside that, as it
+        may take long, what is in force is judged. How things stand is noted while anything moves,
+        and every ten seconds: each note is a transaction, which a crawl that has nothing to do
+        would have its disk busy with for good.
         """
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._keep_solved())
+            group.create_task(self._keep_judged())
+
+    async def _keep_solved(self) -> None:
+        while True:
+            await asyncio.sleep(_PAUSE_S)
+            if await self._follow():
+                self._mark = self._look()
+                assert self._adaptive is not None
+                self._world.events.emit("control", rows_of(*_promised(self._adaptive)))
+
+    async def _keep_judged(self) -> None:
         loop = asyncio.get_running_loop()
         noted, again_s = self._moves(), -inf
         while True:
             await asyncio.sleep(_PAUSE_S)
-            if await self._follow():
-                self._mark, again_s = self._look(), -inf
-                assert self._adaptive is not None
-                self._world.events.emit("control", rows_of(*_promised(self._adaptive)))
+            self._judge()
             moves = self._moves()
             if moves != noted or loop.time() >= again_s:
                 noted, again_s = moves, loop.time() + _QUIET_S
                 await self._world.on_state(self._world.frontier.save_facts, *self.facts())
 
+    def _judge(self) -> None:
+        """Go back to the safe control where what the one in force rests on does not hold."""
+        adaptive = self._adaptive
+        if adaptive is None or self._dropped or self._policy is self._safe:
+            return
+        now_s = self._world.clock.now_s()
+        self._foreseen += adaptive.plan.measures.loss_rate * (now_s - self._foreseen_to_s)
+        self._foreseen_to_s = now_s
+        loses = self._loses_too_much(adaptive)
+        if loses or self._crowding.is_shown:
+            self._policy = self._safe
+            self._dropped = self._followed(adaptive, dropped=True)
+            self._world.events.emit("control-dropped", rows_of(*self.facts()))
+            if not loses:  # another may do when robots no longer get in each other's way
+                self._adaptive, self._dropped, self._mark = None, (), self._look()
+                self._start_over()
+
     def _moves(self) -> tuple[object, ...]:
         """Return what is another whenever a page comes or goes, or what robots follow changes."""
         buffer = self._buffer
-        return buffer.arrivals, self._served, self._active, buffer.length, id(self._policy)
+        return buffer.arrivals, self._served, self._active, buffer.length, self._mark.at_s
 
     def facts(self) -> tuple[FactRecord, ...]:
         """Return how things stand now, and prediction beside measurement."""
@@ -196,28 +241,26 @@ class FleetControl:
         return safe, ControlFacts(known=False)
 
     async def _follow(self) -> bool:
+        """Solve where that is due; tell whether another control is in force now."""
         adaptive = self._adaptive
         if self._dropped:
             return False
         if adaptive is None:
             if not await self._can_matter():
                 return False
-            self._adaptive = adaptive = await self._solved(self._first)
-            if adaptive is None:
+            adaptive = await self._solved(self._first)
+            if adaptive is None or not self._is_worth_it(adaptive.plan):
                 return False
-        elif self._loses_too_much(adaptive):
-            self._dropped = self._followed(adaptive, dropped=True)
-            self._policy = self._safe
-            self._world.events.emit("control-dropped", rows_of(*self.facts()))
-            return False
+            self._adopted, self._crowding = self._look(), Crowding(_LONG_MEMORY)
+            self._foreseen, self._foreseen_to_s = 0.0, self._adopted.at_s
         elif not adaptive.has_drifted():
             return False
         else:
             plan = await self._solved(partial(self._again, adaptive))
-            if plan is None:
+            if plan is None or self._policy is not adaptive:  # dropped meanwhile
                 return False
             adaptive.adopt(plan)
-        self._policy = adaptive
+        self._adaptive = self._policy = adaptive
         return True
 
     async def _solved(self, solve: Callable[[], _Answer]) -> _Answer | None:
@@ -240,7 +283,10 @@ class FleetControl:
         fetch_rate, index_rate = self._fetches.rate, self._services.rate
         if fetch_rate is None or index_rate is None:
             return False  # what takes no time at all is no matter of robots
-        if min(self._fetches.count, self._services.count) < _LEAST_SEEN:
+        seen = min(self._fetches.count, self._services.count)
+        if seen >= _LEAST_SEEN and self._tried is None:  # what was before tells of the start
+            self._tried = self._look()
+        if seen < self._least_seen:
             return False
         load = fetch_rate / index_rate
         share = await self._on_plan(
@@ -256,19 +302,36 @@ class FleetControl:
         won = await self._solved(self._to_win)
         return won is not None and won > _LEAST_WON
 
+    def _start_over(self) -> None:
+        """Measure the safe control from now on, and solve when twice as many pages were served."""
+        self._tried, self._again_at = self._look(), 2 * self._served
+
+    def _is_worth_it(self, plan: "RobotsPlan") -> bool:
+        """Tell whether a control promises to cost less than the safe one was measured to.
+
+        That one loses nothing, so that it costs what the indexer is idle for.
+        """
+        now, then = self._look(), self._tried
+        if then is None or then.at_s == now.at_s:
+            then = self._mark
+        idle = (now.starved_s - then.starved_s) / max(now.at_s - then.at_s, 1e-9)
+        is_worth = plan.measures.cost < plan.model.starvation_weight * idle
+        if not is_worth:
+            self._start_over()
+        return is_worth
+
     def _loses_too_much(self, adaptive: "AdaptiveRobots") -> bool:
         """Tell whether arrivals or services are less regular than the model knows.
 
         Irregular times lose pages by the dozen, so it takes more of them to tell.
         """
-        now, then = self._look(), self._mark
+        now, then = self._look(), self._adopted
         seen = adaptive.measured_regularity()
         patience = min(max(seen.service_variation, seen.arrival_variation, 1.0), _MOST_PATIENCE)
-        arrivals, seconds = now.arrivals - then.arrivals, now.at_s - then.at_s
-        foreseen = _MORE_LOST * adaptive.plan.measures.loss_rate * seconds
+        arrivals = now.arrivals - then.arrivals
         return (
             arrivals >= patience * _LEAST_TRIED
-            and now.lost - then.lost > foreseen + _LOST_ANYWAY * arrivals
+            and now.lost - then.lost > _MORE_LOST * self._foreseen + _LOST_ANYWAY * arrivals
         )
 
     # The solvers are imported where they are called, beside the crawl, not at its start.
@@ -285,7 +348,7 @@ class FleetControl:
 
         regularity = measured_regularity(self._fetches, self._services)
         return AdaptiveRobots(
-            self._model(), memory=_MEMORY, regularity=regularity, servers=self._n_servers
+            self._model(), memory=self._memory, regularity=regularity, servers=self._n_servers
         )
 
     def _model(self) -> "ControlledBuffer":
