@@ -10,6 +10,7 @@ from recrawl.crawler.control import ActivationPolicy, TargetRobots
 from recrawl.crawler.control.careful import careful_policy, lookup_policy
 from recrawl.crawler.control.drift import AdaptiveRobots
 from recrawl.crawler.control.forgetting_rate import ForgettingRate
+from recrawl.crawler.control.regularity import Regularity
 from recrawl.errors import InvalidModel
 from recrawl.fleet import ControlledBuffer, RobotPolicy, solve_robots
 from recrawl.fleet.curve import evaluate_targets
@@ -194,3 +195,17 @@ def test_only_single_rates_can_be_watched() -> None:
     """Arrays of rates have no one number that drifts."""
     with pytest.raises(InvalidModel, match="must be numbers to be watched"):
         AdaptiveRobots(ControlledBuffer(2, 1, [0.0, 1.0, 2.0], 1.0, 1.0))
+
+
+def test_irregular_times_stay_as_planned_for_until_enough_are_seen_anew() -> None:
+    """A plan for them is not out of date because nothing was seen since."""
+    irregular = Regularity(service_variation=20.0, service_third=1_000.0)
+    robots = AdaptiveRobots(ControlledBuffer(4, 5, 0.5, 1.0, 1.0), regularity=irregular)
+
+    assert robots.measured_regularity() == irregular
+    assert not robots.has_drifted()
+
+    for _ in range(300):  # as regular as can be
+        robots.observe_index(1.0)
+    assert robots.measured_regularity().service_variation == pytest.approx(0.0, abs=1e-9)
+    assert robots.has_drifted()

@@ -21,15 +21,18 @@ __all__ = ["AdaptiveRobots", "measured_regularity"]
 _LEAST_SEEN: Final = 100.0  # durations, before their regularity is believed
 
 
-def measured_regularity(fetches: ForgettingRate, services: ForgettingRate) -> Regularity:
+def measured_regularity(
+    fetches: ForgettingRate, services: ForgettingRate, before: Regularity | None = None
+) -> Regularity:
     """Return how regular arrivals and services are, as far as enough of them were seen.
 
     Parameters
     ----------
     fetches : robots' work between two pages brought, s
     services : indexing times, s
+    before : what holds until then; default: the regularity of exponential times
     """
-    seen = Regularity()
+    seen = before or Regularity()
     if services.count >= _LEAST_SEEN:
         variation, third = services.squared_variation, services.third_ratio
         seen = replace(seen, service_variation=variation, service_third=third)
@@ -113,10 +116,13 @@ class AdaptiveRobots:
         return replace(self._model, fetch_rate=fetch, index_rate=index)
 
     def measured_regularity(self) -> Regularity:
-        """Return how regular times were; with several servers they pass for exponential."""
+        """Return how regular times were, as planned for until enough were seen.
+
+        With several servers they pass for exponential.
+        """
         if self._servers > 1:
             return Regularity()
-        return measured_regularity(self._fetches, self._indexed)
+        return measured_regularity(self._fetches, self._indexed, self._plan.regularity)
 
     def solve(self, model: ControlledBuffer | None = None) -> RobotsPlan:
         """Plan for what was measured; changes nothing, so it may run in another thread.
