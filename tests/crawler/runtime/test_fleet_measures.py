@@ -481,12 +481,14 @@ def test_the_more_irregular_times_are_the_more_pages_it_takes_to_drop_a_control(
     played(play)
 
 
-@pytest.mark.parametrize(("n_pages", "is_solved"), [(100, False), (200, True)])
-def test_rates_are_known_once_a_commit_of_the_index_was_seen(n_pages: int, is_solved: bool) -> None:
-    """It holds up the page in service: what is measured before is quicker than what is to come."""
+@pytest.mark.parametrize(("n_pages", "is_solved"), [(250, False), (400, True)])
+def test_rates_are_known_once_a_long_commit_of_the_index_was_seen(
+    n_pages: int, is_solved: bool
+) -> None:
+    """It holds up the page in service: what is seen before is quicker than what is to come."""
 
     async def play() -> None:
-        told = Told(commit_pages=128)
+        told = Told(commit_pages=256)
         told.measure(n_pages, n_pages)
         async with told.followed():
             await told.at(1.5)

@@ -104,8 +104,8 @@ class FleetControl:
         self._dropped: tuple[FactRecord, ...] = ()  # what a control that was dropped had come to
         self._on_plan = on_plan
         # A commit holds up the page in service: rates that forget one are others after each.
-        self._least_seen = max(_LEAST_SEEN, float(commit_pages))
         self._memory = max(_MEMORY, _COMMITS * commit_pages)
+        self._least_seen = _LEAST_SEEN if self._memory == _MEMORY else float(commit_pages)
         self._fetches = ForgettingRate(self._memory)
         self._services = ForgettingRate(self._memory)
         self._crowding = Crowding(_LONG_MEMORY)
@@ -117,9 +117,8 @@ class FleetControl:
         self._adaptive: AdaptiveRobots | None = None
         self._looked_at = 0  # pages served when it was last asked what could be won
         self._again_at = 0  # pages served, before which nothing is solved after a failure
-        self._mark = self._adopted = self._look()
+        self._mark = self._look()
         self._tried: _Mark | None = None  # when rates were known, or a control promised too little
-        self._foreseen, self._foreseen_to_s = 0.0, self._mark.at_s  # losses since another control
 
     def activate_on_arrival(self, buffered: int, active: int) -> bool:
         """Ask the control in force."""
@@ -201,9 +200,6 @@ class FleetControl:
         adaptive = self._adaptive
         if adaptive is None or self._dropped or self._policy is self._safe:
             return
-        now_s = self._world.clock.now_s()
-        self._foreseen += adaptive.plan.measures.loss_rate * (now_s - self._foreseen_to_s)
-        self._foreseen_to_s = now_s
         loses = self._loses_too_much(adaptive)
         if loses or self._crowding.is_shown:
             self._policy = self._safe
@@ -251,8 +247,7 @@ class FleetControl:
             adaptive = await self._solved(self._first)
             if adaptive is None or not self._is_worth_it(adaptive.plan):
                 return False
-            self._adopted, self._crowding = self._look(), Crowding(_LONG_MEMORY)
-            self._foreseen, self._foreseen_to_s = 0.0, self._adopted.at_s
+            self._crowding = Crowding(_LONG_MEMORY)
         elif not adaptive.has_drifted():
             return False
         else:
@@ -325,13 +320,14 @@ class FleetControl:
 
         Irregular times lose pages by the dozen, so it takes more of them to tell.
         """
-        now, then = self._look(), self._adopted
+        now, then = self._look(), self._mark
         seen = adaptive.measured_regularity()
         patience = min(max(seen.service_variation, seen.arrival_variation, 1.0), _MOST_PATIENCE)
-        arrivals = now.arrivals - then.arrivals
+        arrivals, seconds = now.arrivals - then.arrivals, now.at_s - then.at_s
+        foreseen = _MORE_LOST * adaptive.plan.measures.loss_rate * seconds
         return (
             arrivals >= patience * _LEAST_TRIED
-            and now.lost - then.lost > _MORE_LOST * self._foreseen + _LOST_ANYWAY * arrivals
+            and now.lost - then.lost > foreseen + _LOST_ANYWAY * arrivals
         )
 
     # The solvers are imported where they are called, beside the crawl, not at its start.
