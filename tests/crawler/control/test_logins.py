@@ -75,19 +75,29 @@ def test_while_all_are_denied_new_pages_are_not_believed_to_be() -> None:
     assert logins.denied(page("d", state=PageState.DISCOVERED)).is_doubted
 
 
-def test_a_form_is_none_of_a_page_where_pages_are_given_with_one() -> None:
-    """As a box to sign in stands on each page of some sites."""
+def test_the_same_form_instead_of_several_pages_is_none_of_them() -> None:
     logins = Logins()
-    assert logins.is_form(page("a"), is_other=True)
+    assert all(logins.is_form(page(name), b"form", is_other=True) for name in "abc")
 
-    logins.is_form(page("b"), is_other=False)
-    assert not logins.is_form(page("a"), is_other=True)
+
+def test_pages_that_say_something_of_their_own_beside_a_form_were_given() -> None:
+    """As where a box to sign in stands on each page of a site."""
+    logins = Logins()
+    assert logins.is_form(page("a"), b"a", is_other=True)
+    assert not logins.is_form(page("b"), b"b", is_other=True)
+    assert not logins.is_form(page("a"), b"a", is_other=True)
+
+
+def test_a_page_to_change_a_password_is_one_and_tells_nothing_of_others() -> None:
+    logins = Logins()
+    assert not logins.is_form(page("account"), b"account", is_other=False)
+    assert all(logins.is_form(page(name), b"form", is_other=True) for name in "ab")
 
 
 def test_new_pages_with_a_form_are_forms_while_others_are_denied() -> None:
     logins = Logins()
     logins.denied(page("a"))
-    assert logins.is_form(page("b", state=PageState.DISCOVERED), is_other=False)
+    assert logins.is_form(page("b", state=PageState.DISCOVERED), b"form", is_other=False)
 
 
 def test_hosts_are_judged_each_by_itself_and_a_thousand_are_remembered() -> None:

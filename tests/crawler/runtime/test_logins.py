@@ -43,6 +43,7 @@ def crawled(
     signed_in: bool = True,
     changing: bool = False,
     frontier: MemoryFrontier | None = None,
+    beside: str = "",
 ) -> VirtualCrawl:
     """Crawl pages that some answer may stand for."""
     frontier = frontier or MemoryFrontier()
@@ -54,7 +55,7 @@ def crawled(
         drawn = Random(f"{request.url}{int(request.at_s / HOUR_S) if changing else 0}")
         own = " ".join("".join(drawn.choices("abcdefghi", k=6)) for _ in range(40))
         links = "".join(f'<a href="{url}">{url[-1]}</a>' for url in PAGES)
-        body = f"<main><p>{own}</p>{links}</main>"
+        body = f"{beside}<main><p>{own}</p>{links}</main>"
         return FetchResponse(request.url, 200, body.encode(), "text/html")
 
     async def main() -> VirtualCrawl:
@@ -151,3 +152,30 @@ def test_without_a_login_pages_that_are_denied_go() -> None:
         return FetchResponse(request.url, 403) if is_late else None
 
     assert crawled(denies, 12, signed_in=False).index.n_documents() == 0
+
+
+def test_a_page_that_becomes_a_form_is_one() -> None:
+    """It is seen twice more while others are given, and then taken for what it says."""
+
+    def denies(request: Request) -> FetchResponse | None:
+        is_late = request.at_s > EPOCH_S + 2 * HOUR_S
+        return form(request.url) if is_late and request.url == PAGES[3] else None
+
+    virtual = crawled(denies, 12)
+
+    assert virtual.index.n_documents() == 11
+    copy = virtual.index.copy(PAGES[3])
+    assert copy is not None
+    assert "Say who you are" in copy.text
+
+
+def test_pages_with_a_box_to_sign_in_change_like_others() -> None:
+    frontier = MemoryFrontier()
+    box = "<form method=post><input type=password></form>"
+
+    virtual = crawled(lambda request: None, 12, changing=True, frontier=frontier, beside=box)
+
+    (host,) = frontier.hosts()
+    assert host.blocked_why is None
+    assert virtual.counts.outcomes["changed"] > 20
+    assert virtual.counts.outcomes["server-error"] <= 1

@@ -26,7 +26,7 @@ _MOST_HOSTS: Final = 1_000
 class _Host:
     denied: set[str] = field(default_factory=set)  # pages since one was given, as far as they count
     given_s: float = -inf  # when one was, last
-    has_forms: bool = False  # its pages have fields for passwords though they are given
+    form: bytes = b""  # signature of what was shown last instead of a page, with a field for one
 
 
 class Logins:
@@ -46,18 +46,23 @@ class Logins:
         refuses = len(host.denied) == _ROW
         return Verdict(is_held or refuses, refuses)
 
-    def is_form(self, lease: Lease, *, is_other: bool) -> bool:
+    def is_form(self, lease: Lease, signature: bytes, *, is_other: bool) -> bool:
         """Tell whether a page with a field for a password is shown instead of what was asked for.
+
+        The form is the same for all pages. Where they say something of their own beside it, as
+        where a box to sign in stands on each page of a site, they were given.
 
         Parameters
         ----------
         lease : of the page
+        signature : of what is shown
         is_other : it is held, and said something else before
         """
         host = self._host(lease.url)
         if not (is_other or host.denied):
-            host.has_forms = True
-        return not host.has_forms
+            return False
+        before, host.form = host.form or signature, signature
+        return before == signature
 
     def given(self, url: str, now_s: float) -> None:
         """Note that a page was given: the login is good."""

@@ -223,7 +223,10 @@ class Indexer:
             return Finding(Outcome.SERVER_ERROR, page.response, note=REFUSED)
         if self._is_form(page, extract):
             finding = Finding(Outcome.DENIED, page.response, note=_SIGN_IN)
-            return self._recorder.denied(page.lease, finding)
+            finding = self._recorder.denied(page.lease, finding)
+            is_held = page.lease.state is PageState.INDEXED
+            # A page that is held and shows a form while others are given has become one.
+            return None if is_held and finding.outcome is Outcome.DENIED else finding
         return None
 
     def _is_refused(self, page: BufferedPage, extract: Extract) -> bool:
@@ -245,7 +248,7 @@ class Indexer:
         is_held = lease.state is PageState.INDEXED and lease.signature is not None
         is_other = is_held and lease.signature != extract.signature
         may_be = extract.asks_password and len(extract.text) < _LONGEST_FORM
-        if may_be and recorder.logins.is_form(lease, is_other=is_other):
+        if may_be and recorder.logins.is_form(lease, extract.signature, is_other=is_other):
             return True
         recorder.logins.given(lease.url, page.fetched_at_s)
         return False
