@@ -32,6 +32,7 @@ DENIALS: dict[str, Callable[[str], FetchResponse]] = {
     "single-sign-on": lambda url: FetchResponse(
         url, 302, location="https://sso.test/oauth2/authorize?client_id=1"
     ),
+    "start": lambda url: form(url) if url == f"{A}/" else FetchResponse(url, 302, location="/"),
     "form": form,
 }
 

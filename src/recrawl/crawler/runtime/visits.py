@@ -228,8 +228,14 @@ class Visitor:
             self._record(lease, self._recorder.denied(lease, finding), started_s)
             return
         is_held = lease.kind is Kind.PAGE and lease.state is PageState.INDEXED
-        if outcome is Outcome.MOVED and is_held and self._targets.is_doubtful(lease.url, target):
+        may_ask = self._recorder.is_signed_in(lease)  # who comes, by leading all pages to one
+        may_be_slip = is_held and (may_ask or outcome is Outcome.MOVED)
+        if may_be_slip and self._targets.is_doubtful(lease.url, target):
             outcome = Outcome.REDIRECTED  # which is confirmed before it counts
+            finding = self._recorder.denied(lease, Finding(outcome, response, redirect_url=target))
+            if finding.outcome is not outcome:
+                self._record(lease, finding, started_s)
+                return
         admission = self._rules.admission
         found = admission.of([target], kind=lease.kind, depth=lease.depth, hops=lease.hops + 1)
         finding = Finding(outcome, response, redirect_url=target, told_news=bool(found))
