@@ -125,7 +125,7 @@ def test_a_policy_of_ones_own_beside_the_others() -> None:
         CHANGES, budgets=["8x"], policies=["uniform", EveryDay()], resamples=20
     )
 
-    assert found.table["policy"].to_pylist() == ["recrawl", "uniform", "every day"]
+    assert found.table["policy"].to_pylist() == ["foresight", "uniform", "every day"]
     mine = found.table.to_pylist()[2]
     assert 0.3 < mine["freshness"] < 1.0
     assert mine["fetches"] == pytest.approx(2 * 60, abs=20)
@@ -196,7 +196,7 @@ def test_no_budget_hears_of_another() -> None:
 @pytest.mark.parametrize(
     ("said", "options"),
     [
-        ("policies: 'best' is none of recrawl", {"policies": ["best"]}),
+        ("policies: 'best' is none of foresight", {"policies": ["best"]}),
         ("budgets: 'much'", {"budgets": ["much"]}),
         ("budgets: it pays", {"budgets": ["1/y"]}),
         ("learning: 1.0 must lie in", {"learning": 1.0}),
@@ -256,7 +256,7 @@ def test_one_budget_and_one_policy_are_written_as_they_are() -> None:
     """A text was taken for a list of letters."""
     found = recrawl.backtest(CHANGES, budgets="4x", policies="uniform", resamples=20)
 
-    assert found.table["policy"].to_pylist() == ["recrawl", "uniform"]
+    assert found.table["policy"].to_pylist() == ["foresight", "uniform"]
 
 
 def test_fewer_than_one_order_is_refused() -> None:

@@ -69,7 +69,7 @@ def test_a_backtest_has_the_keys_that_scripts_rely_on(
         for policy in one["policies"].values():
             assert 0 <= policy["low"] <= policy["freshness"] <= policy["high"] <= 1
             assert {"mean_age", "fetches", "wasted", "changes_seen"} <= set(policy)
-        assert "recrawl_at_its_fetches" in one["policies"]["nutch"]
+        assert "reference_at_its_fetches" in one["policies"]["nutch"]
     assert plot.stat().st_size > 1000
 
 
@@ -242,7 +242,7 @@ def test_a_wrong_history_is_told_what_would_be_right(
         (["--budget", "0x"], "write 500/d, or 0.5x"),
         (["--budget", "many"], "is not a rate"),
         (["--budget", "1e12x"], "more than can be replayed; 1e+08 at most"),
-        (["--policies", "best"], "is none of recrawl, foresight, uniform"),
+        (["--policies", "best"], "is none of foresight, recrawl, uniform"),
         (["--learning", "1"], "must lie in (0, 1)"),
         (["--resamples", "1"], "between 20 and"),
         (["--orders", "0"], "--orders: 0 must be between 1 and"),
@@ -350,7 +350,7 @@ def test_on_real_histories_learning_beats_uniform_visits(
     )  # fmt: skip
 
     assert code == 0, err
-    behind = json.loads(out)["budgets"][0]["policies"]["uniform"]["behind_recrawl"]
+    behind = json.loads(out)["budgets"][0]["policies"]["uniform"]["behind"]
     assert behind["low"] > 0
 
 
@@ -358,7 +358,8 @@ def test_what_is_announced_is_told(
     changes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In words and in JSON, drawn or from a table; who does not listen is as before."""
-    asked = ("backtest", changes, "--budget", "1x", "--policies", "uniform", "--resamples", "20")
+    named = ("--policies", "uniform,recrawl")
+    asked = ("backtest", changes, "--budget", "1x", *named, "--resamples", "20")
     _, plain, _ = run(capsys, *asked, "--json")
     table = tmp_path / "told.csv"
     rows = changes.read_text().splitlines()
@@ -374,3 +375,28 @@ def test_what_is_announced_is_told(
         policies, as_before = (one["budgets"][0]["policies"] for one in (report, before))
         assert policies["uniform"]["freshness"] == as_before["uniform"]["freshness"]
         assert policies["recrawl"]["freshness"] > as_before["recrawl"]["freshness"]
+
+
+@pytest.mark.parametrize(
+    ("named", "reference"),
+    [("uniform", "foresight"), ("recrawl,uniform", "recrawl"), ("recrawl,foresight", "foresight")],
+)
+def test_others_are_compared_with_what_a_crawl_goes_by(
+    named: str, reference: str, changes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Foresight is that by default; where only recrawl is named, recrawl is."""
+    asked = ("backtest", changes, "--budget", "1x", "--policies", named, "--resamples", 20)
+
+    _, told, _ = run(capsys, *asked)
+    _, out, _ = run(capsys, *asked, "--json")
+
+    answer = json.loads(out)
+    policies = answer["budgets"][0]["policies"]
+    assert answer["reference"] == reference
+    assert f"{reference} ahead by, points" in told
+    assert set(policies) == {*named.split(","), reference}
+    ours = policies.pop(reference)
+    assert "behind" not in ours
+    for policy in policies.values():
+        ahead = ours["freshness"] - policy["freshness"]
+        assert policy["behind"]["mean"] == pytest.approx(ahead)

@@ -242,7 +242,7 @@ def test_the_front_door_takes_signals() -> None:
     given = changes()
 
     def replayed(signals: object = None) -> recrawl.BacktestReport:
-        policies = ["uniform", "foresight"]
+        policies = ["uniform", "foresight", "recrawl"]
         return recrawl.backtest(
             given, budgets=["1x"], policies=policies, resamples=20, signals=signals
         )

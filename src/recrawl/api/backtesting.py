@@ -22,8 +22,16 @@ from recrawl.simulation.history import ChangeHistory
 from recrawl.tables.announced import announcements_of, parse_signals
 from recrawl.tables.histories import history_of
 
-__all__ = ["BacktestReport", "Compared", "backtest", "backtest_of", "compare_policies"]
+__all__ = [
+    "BacktestReport",
+    "Compared",
+    "backtest",
+    "backtest_of",
+    "compare_policies",
+    "with_reference",
+]
 
+_REFERENCES = ("foresight", "recrawl")  # the first of these that is asked for is one
 _MOST_VISITS = 100_000_000  # of a replay: 2.4 GB of instants, pages and outcomes
 
 
@@ -36,7 +44,7 @@ class Compared:
     name : the budget as it was given
     test : what was replayed
     scores : policy to its score
-    at_same : rule to the score of recrawl at what the rule spent
+    at_same : rule to the score of the reference at what the rule spent
     courses : policy to instants and freshness
     """
 
@@ -46,9 +54,14 @@ class Compared:
     at_same: dict[str, Score]
     courses: dict[str, np.ndarray]
 
+    @property
+    def reference(self) -> str:
+        """Name of the policy that the others are compared with."""
+        return next(name for name in _REFERENCES if name in self.scores)
+
     def ahead(self, name: str) -> tuple[float, float, float]:
-        """Return how much fresher recrawl is than a policy, at what the policy spent."""
-        return self.at_same.get(name, self.scores["recrawl"]).ahead_of(self.scores[name])
+        """Return how much fresher the reference is than a policy, at what the policy spent."""
+        return self.at_same.get(name, self.scores[self.reference]).ahead_of(self.scores[name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +71,8 @@ class BacktestReport:
     Parameters
     ----------
     table : one row for each: budget, policy, freshness with a 95 % interval (low, high), how far
-        recrawl is ahead at what the policy spent (recrawl_ahead), mean_age in seconds, fetches,
-        share of these that were wasted, share of changes seen
+        the reference is ahead at what the policy spent (reference_ahead), mean_age in seconds,
+        fetches, share of these that were wasted, share of changes seen
     history : what was replayed
     compared : the same with everything else that was found, by budget
     """
@@ -98,7 +111,8 @@ def backtest(  # noqa: PLR0913 - what can be asked
     budgets : visits of all pages together, as ``"500/d"`` or as multiples of the total change rate;
         one or several
     policies : names of ``recrawl.POLICIES``, or objects of your own, of which each budget replays a
-        copy; recrawl's is always there
+        copy. Compared with is foresight, by which a crawl goes unless it is told otherwise; or
+        recrawl, each page by itself, where only that is named
     weights : ``table``, ``links``, or ``pareto`` for weights drawn from a Pareto law of shape 1.2
     links : with weights by links: columns source and target, names of pages
     learning : share of the time that is for learning and not judged, in (0, 1)
@@ -126,7 +140,7 @@ def backtest(  # noqa: PLR0913 - what can be asked
     >>> changes = {"url": ["http://a.test/x"] * 119, "changed_at": days}
     >>> found = recrawl.backtest(changes, budgets=["1x"], policies=["uniform"], resamples=20)
     >>> found.table["policy"].to_pylist()
-    ['recrawl', 'uniform']
+    ['foresight', 'uniform']
 
     Notes
     -----
@@ -221,7 +235,7 @@ def compare_policies(
     Parameters
     ----------
     tests : what reports call each, with its history and budget
-    policies : names, with None for those that come with recrawl; recrawl is one of them
+    policies : names, with None for those that come with recrawl; of :func:`with_reference`
     counts : of :func:`recrawl.simulation.comparison.resample_pages`
     orders : of the pages, which results are averaged over
     replayer : who replays
@@ -244,29 +258,37 @@ def compare_policies(
             else:
                 as_it_is.append((one, name))
     for one, name in as_it_is:
-        one.at_same[name] = one.scores["recrawl"]
-    again = [(test, "recrawl") for _, _, test in less]
+        one.at_same[name] = one.scores[one.reference]
+    again = [(test, one.reference) for one, _, test in less]
     results = _replay_all(again, orders, replayer, lambda *_: None)
     for (one, name, test), result in zip(less, results, strict=True):
         one.at_same[name] = score_policy(test, result, counts)
     return tuple(found)
 
 
+def with_reference(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of policies, with that of one that the others can be compared with."""
+    lacks = not any(name in _REFERENCES for name in names)
+    return (*_REFERENCES[:lacks], *names)
+
+
 def _chosen(policies: str | Sequence[str | RevisitPolicy]) -> dict[str, RevisitPolicy | None]:
-    chosen: dict[str, RevisitPolicy | None] = {"recrawl": None}
-    for one in one_or_more("policies", policies):
-        if isinstance(one, str):
-            if one not in POLICIES:
-                raise InputError(f"policies: {one!r} is none of {', '.join(POLICIES)}")
-        else:
-            check_part("policies", one, RevisitPolicy)
-        name: Any = one if isinstance(one, str) else one.name
-        own = None if isinstance(one, str) else one
-        if not isinstance(name, str):
-            raise InputError(f"policies: a policy is called {name!r:.80}, which is no text")
-        if chosen.setdefault(name, own) is not own:
+    asked = one_or_more("policies", policies)
+    named = with_reference([one for one in asked if isinstance(one, str)])
+    for name in named:
+        if name not in POLICIES:
+            raise InputError(f"policies: {name!r} is none of {', '.join(POLICIES)}")
+    chosen: dict[str, RevisitPolicy | None] = dict.fromkeys(named)
+    for own in asked:
+        if isinstance(own, str):
+            continue
+        check_part("policies", own, RevisitPolicy)
+        called: Any = own.name
+        if not isinstance(called, str):
+            raise InputError(f"policies: a policy is called {called!r:.80}, which is no text")
+        if called in POLICIES or chosen.setdefault(called, own) is not own:
             raise InputError(
-                f"policies: two are called {name!r}, and results go by names; give each its own"
+                f"policies: two are called {called!r}, and results go by names; give each its own"
             )
     return chosen
 
@@ -320,7 +342,7 @@ def _table(found: Sequence[Compared]) -> pa.Table:
             "freshness": score.freshness,
             "low": score.low,
             "high": score.high,
-            "recrawl_ahead": one.ahead(name)[0],
+            "reference_ahead": one.ahead(name)[0],
             "mean_age": score.mean_age,
             "fetches": score.fetches,
             "wasted": score.wasted,

@@ -31,8 +31,8 @@ __all__ = ["POLICIES", "Backtest", "Replayed", "average", "bound_by_foresight", 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 POLICIES: Final = (
-    "recrawl",
     "foresight",
+    "recrawl",
     "uniform",
     "proportional",
     *SHIPPED_RULES,

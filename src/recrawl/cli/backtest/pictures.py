@@ -11,8 +11,8 @@ from recrawl.drawing import add_legend
 
 __all__ = ["draw_backtest"]
 
-_SHOWN = ("recrawl", "uniform", "oracle", "nutch", "stormcrawler")
-_COLOURS = ("#1f5fa8", "#8a8a8a", "#2f8f5b", "#c4451c", "#d9a400")
+_SHOWN = ("foresight", "recrawl", "uniform", "oracle", "nutch", "stormcrawler")
+_COLOURS = ("#1f5fa8", "#7f5fb8", "#8a8a8a", "#2f8f5b", "#c4451c", "#d9a400")
 
 
 def draw_backtest(path: Path, found: Sequence[Compared]) -> None:
@@ -24,7 +24,7 @@ def draw_backtest(path: Path, found: Sequence[Compared]) -> None:
         course = middle.courses.get(name, np.zeros((0, 2)))
         if course.size:
             times = course[:, 0].astype("datetime64[s]")
-            width = 2.0 if name == "recrawl" else 1.0
+            width = 2.0 if name == found[0].reference else 1.0
             left.plot(times, 100 * course[:, 1], color=colour, linewidth=width, label=name)
     judged = np.array([middle.test.since]).astype("datetime64[s]")
     left.plot(np.repeat(judged, 2), [0, 100], color="#cccccc", linewidth=1)
@@ -36,7 +36,7 @@ def draw_backtest(path: Path, found: Sequence[Compared]) -> None:
         spent = [one.scores[name].fetches for one in found]
         fresh = [100 * one.scores[name].freshness for one in found]
         own = dict(zip(_SHOWN, _COLOURS, strict=True)).get(name)
-        width = 2.0 if name == "recrawl" else 1.0
+        width = 2.0 if name == found[0].reference else 1.0
         right.plot(spent, fresh, "o-", markersize=3, linewidth=width, color=own, label=name)
     right.set_xscale("log")
     right.set_xlabel("fetches while judged")

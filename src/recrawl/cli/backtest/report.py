@@ -23,6 +23,7 @@ def backtest_json(
         "change_rate": record.change_rate,
         "evaluated_from": found[0].test.since,
         "evaluated_until": record.end,
+        "reference": found[0].reference,
         "announcements": _announced(found),
         "budgets": [
             {
@@ -53,10 +54,10 @@ def _json(one: Compared, name: str) -> dict[str, object]:
         "wasted": score.wasted,
         "changes_seen": score.seen,
     }
-    if name != "recrawl":
-        answer["behind_recrawl"] = dict(zip(("mean", "low", "high"), one.ahead(name), strict=True))
+    if name != one.reference:
+        answer["behind"] = dict(zip(("mean", "low", "high"), one.ahead(name), strict=True))
     if name in one.at_same:
-        answer["recrawl_at_its_fetches"] = {
+        answer["reference_at_its_fetches"] = {
             key: getattr(one.at_same[name], key) for key in ("freshness", "low", "high", "fetches")
         }
     return answer
@@ -83,7 +84,7 @@ def print_backtest(path: Path, record: ChangeHistory, found: Sequence[Compared])
                 "policy",
                 "fresh",
                 "95 %",
-                "recrawl ahead by, points",
+                f"{one.reference} ahead by, points",
                 "mean age",
                 "penalty",
                 "fetches",
@@ -94,7 +95,8 @@ def print_backtest(path: Path, record: ChangeHistory, found: Sequence[Compared])
             title=f"budget {one.name}: {show_rate(one.test.budget)}",
         )
     out.print(
-        "Rules that do not spend the budget are beside recrawl at what they spent.", markup=False
+        f"Rules that do not spend the budget are beside {found[0].reference} at what they spent.",
+        markup=False,
     )
 
 
@@ -102,7 +104,7 @@ def _row(one: Compared, name: str) -> tuple[str, ...]:
     score = one.scores[name]
     ahead = (
         ""
-        if name == "recrawl"
+        if name == one.reference
         else "{:+.2f} ({:+.2f} .. {:+.2f})".format(*(100 * part for part in one.ahead(name)))
     )
     known = np.isfinite(score.mean_age)

@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.text import Text
 from typing_extensions import override
 
-from recrawl.api.backtesting import backtest_of, compare_policies
+from recrawl.api.backtesting import backtest_of, compare_policies, with_reference
 from recrawl.cli.backtest.report import backtest_json, print_backtest
 from recrawl.cli.cluster import open_cluster
 from recrawl.cli.figures import check_picture
@@ -68,8 +68,9 @@ def main(  # noqa: PLR0913 - the options of the verb
 ) -> None:
     """Replay a recorded history of changes and compare policies at the same budget.
 
-    Each policy sees only what its visits show. Rules that spend less than the budget are beside
-    what recrawl achieves with as few visits.
+    Each policy sees only what its visits show. What others are compared with is foresight, by
+    which a crawl goes unless it is told otherwise; or recrawl, each page by itself, where only
+    that is named. Rules that spend less than the budget are beside it with as few visits.
 
     Parameters
     ----------
@@ -200,9 +201,7 @@ def _chosen(text: str) -> tuple[str, ...]:
     for name in names:
         if name not in POLICIES:
             raise InputError(f"--policies: {name!r} is none of {', '.join(POLICIES)}")
-    if "recrawl" not in names:
-        names = ("recrawl", *names)
-    return names
+    return with_reference(names)
 
 
 def _warn_of_few(test: Backtest) -> None:
