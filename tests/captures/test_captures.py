@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -377,3 +378,42 @@ def test_an_index_may_come_through_a_pipe(tmp_path: Path) -> None:
     writer.start()
     assert len(list(read_cdx(tmp_path / "pipe", Tally()))) == 2
     writer.join()
+
+
+def test_archives_in_a_package_are_read_as_if_they_were_not(tmp_path: Path) -> None:
+    """What lies beside them is no archive; looks and counts are the same."""
+    package = tmp_path / "site.wacz"
+    with zipfile.ZipFile(package, "w") as packed:
+        packed.writestr("datapackage.json", "{}")
+        packed.write(SAMPLES / "site.warc.gz", "archive/data.warc.gz")
+        packed.write(SAMPLES / "site.warc.gz", "archive/again.warc.gz")
+    one, two = Tally(), Tally()
+
+    plain = list(read_warc(SAMPLES / "site.warc.gz", one))
+
+    assert list(read_warc(package, two)) == [*plain, *plain]
+    assert (two.n_records, two.n_left_out) == (2 * one.n_records, 2 * one.n_left_out)
+    assert two.done_bytes == package.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("entry", "content", "method", "message"),
+    [
+        ("data.warc", b"WARC/1.0", zipfile.ZIP_STORED, "without WARC files below archive/"),
+        ("archive/data.warc", b"WARC/1.0", zipfile.ZIP_DEFLATED, "unzip it, and name the WARC"),
+        ("archive/data.warc", b"ARC/1.0", zipfile.ZIP_STORED, "does not begin with WARC/"),
+        ("archive/data.warc.gz", b"\x1f\x8bno", zipfile.ZIP_STORED, "no whole gzip file"),
+    ],
+)
+def test_packages_that_hold_no_archive_to_read_are_refused(
+    tmp_path: Path, entry: str, content: bytes, method: int, message: str
+) -> None:
+    package = tmp_path / "site.wacz"
+    with zipfile.ZipFile(package, "w", method) as packed:
+        packed.writestr(entry, content)
+
+    with pytest.raises(InvalidTable, match=message):
+        list(read_warc(package, Tally()))
+    package.write_bytes(package.read_bytes()[:-20])
+    with pytest.raises(InvalidTable, match="no whole zip"):
+        list(read_warc(package, Tally()))

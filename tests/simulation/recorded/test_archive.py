@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import zipfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha1
@@ -61,13 +62,21 @@ def _at(site: RecordedSite, path: str, day: float) -> tuple[int, str]:
     return answer.status, answer.headers.get("Location") or answer.body.decode()
 
 
-@pytest.mark.parametrize("name", ["one.warc", "one.warc.gz"])
+@pytest.mark.parametrize("name", ["one.warc", "one.warc.gz", "both.wacz"])
 def test_pages_are_what_was_captured_at_each_instant(tmp_path: Path, name: str) -> None:
-    """In any order, over several files: changes, ends, moves, and what came back."""
+    """In any order, over several files or in a package: changes, ends, moves, what came back."""
+    first = "one.warc.gz" if name == "both.wacz" else name
     files = [
-        _archive(tmp_path / name, SITE[::2]),
+        _archive(tmp_path / first, SITE[::2]),
         _archive(tmp_path / "two.warc", SITE[1::2]),
     ]
+    if name == "both.wacz":
+        with zipfile.ZipFile(tmp_path / name, "w") as package:
+            package.write(__file__, "pages/pages.jsonl", zipfile.ZIP_DEFLATED)
+            for file in files:
+                package.write(file, f"archive/{file.name}")
+                file.unlink()
+        files = [tmp_path / name]
     source = Source(archives=tuple(map(str, files)))
     site = Recording(source, "*", START_S, 8.0).site(80)
     b = "/www.a.test/b%3Fx%3D1%26y%3D2"

@@ -42,8 +42,8 @@ class Replay:
     git
         A git repository on this machine, whose files are served as they were.
     warc
-        WARC files instead, whose pages are served as they were captured, each below its host; may
-        be given more than once.
+        WARC files or packages of them (WACZ) instead, whose pages are served as they were
+        captured, each below its host; may be given more than once.
     path
         Only pages that match, such as 'docs/*', '*.md' or 'www.site.test/*'.
     from_

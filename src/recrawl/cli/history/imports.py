@@ -49,7 +49,8 @@ def from_warc(*archives: Path, out: Visits = _OUT, json_: Json = False) -> None:
     Parameters
     ----------
     archives
-        WARC files, compressed or not, in any order; needs the extra warc.
+        WARC files, compressed or not, or packages of them (WACZ), in any order; needs the extra
+        warc.
     """
     from recrawl.tables.captures.warc import WANTED, read_warc
 

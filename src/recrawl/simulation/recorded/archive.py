@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from recrawl.errors import InputError
+from recrawl.errors import InputError, InvalidTable
 from recrawl.simulation.recorded.log import PageHistory, RecordedLog
+from recrawl.simulation.recorded.warc_files import WarcFile, warc_files
 
 __all__ = ["Captures", "read_captures"]
 
@@ -49,7 +50,7 @@ class _Capture:
 class _Place:
     """Place of a page's content in a file."""
 
-    file: Path
+    file: WarcFile
     offset: int
     url: str
 
@@ -72,11 +73,12 @@ def read_captures(files: Sequence[Path]) -> tuple[RecordedLog, "Captures"]:
     """
     by_url: dict[str, list[_Capture]] = {}
     records = n_left_out = 0
-    for number, file in enumerate(files):
+    held = _held(files)
+    for number, file in enumerate(held):
         for url, capture in _captures(file, number):
             records += 1
             if records > _MOST:
-                raise InputError(f"{file}: more than {_MOST:,} captures; name fewer files")
+                raise InputError(f"{file.name}: more than {_MOST:,} captures; name fewer files")
             if capture is None or len(url) > _LONGEST_URL:
                 n_left_out += 1
             else:
@@ -89,14 +91,14 @@ def read_captures(files: Sequence[Path]) -> tuple[RecordedLog, "Captures"]:
         if path in pages:  # http and https, or a path written in two ways: the first one stands
             n_left_out += len(captures)
         else:
-            pages[path] = _history(url, captures, files, places)
+            pages[path] = _history(url, captures, held, places)
     seen = {path: page for path, page in pages.items() if any(page.blobs)}
     log = RecordedLog(seen, records, end_s, n_left_out, are_pages=True)
     return log, Captures(places, frozenset(seen))
 
 
 def _history(
-    url: str, captures: list[_Capture], files: Sequence[Path], places: dict[str, _Place]
+    url: str, captures: list[_Capture], files: Sequence[WarcFile], places: dict[str, _Place]
 ) -> PageHistory:
     """Return when an address said something else, and note where what it said stands."""
     page, said = PageHistory(), None
@@ -115,7 +117,14 @@ def _history(
     return page
 
 
-def _captures(file: Path, number: int) -> Iterator[tuple[str, _Capture | None]]:
+def _held(files: Sequence[Path]) -> list[WarcFile]:
+    try:
+        return [held for file in files for held in warc_files(file)]
+    except InvalidTable as error:
+        raise InputError(f"--warc: {error}") from None
+
+
+def _captures(file: WarcFile, number: int) -> Iterator[tuple[str, _Capture | None]]:
     """Yield addresses with what was answered; None: nothing that says anything of a page."""
     try:
         from warcio.archiveiterator import ArchiveIterator
@@ -124,7 +133,7 @@ def _captures(file: Path, number: int) -> Iterator[tuple[str, _Capture | None]]:
         raise InputError("--warc: needs the extra warc: pip install 'recrawl[warc]'") from None
     n = 0
     try:
-        with file.open("rb") as opened:
+        with file.open() as opened:
             records = ArchiveIterator(opened)
             for record in records:
                 if record.rec_type not in ("response", "revisit"):
@@ -133,14 +142,16 @@ def _captures(file: Path, number: int) -> Iterator[tuple[str, _Capture | None]]:
                 url = (record.rec_headers.get_header("WARC-Target-URI") or "").strip("<>")
                 yield url, _capture(record, url, number, records.get_record_offset())
     except OSError as error:
-        raise InputError(f"--warc: {file}: {error.strerror or error}") from None
+        raise InputError(f"--warc: {file.name}: {error.strerror or error}") from None
     except (ArchiveLoadFailed, EOFError, ValueError) as error:
         if not n:
             why = str(error).strip().splitlines()[0] if str(error).strip() else "it is empty"
-            raise InputError(f"--warc: {file} is no WARC file ({why[:200]})") from None
+            raise InputError(f"--warc: {file.name} is no WARC file ({why[:200]})") from None
         return  # what came before is sound: every record ends before the next begins
     if not n:
-        raise InputError(f"--warc: {file} holds no answers: response or revisit records of WARC")
+        raise InputError(
+            f"--warc: {file.name} holds no answers: response or revisit records of WARC"
+        )
 
 
 def _capture(record: Any, url: str, file: int, offset: int) -> _Capture | None:
@@ -197,8 +208,7 @@ class Captures:
         if place is None:
             return None
         try:
-            with place.file.open("rb") as opened:
-                opened.seek(place.offset)
+            with place.file.open(place.offset) as opened:
                 record = next(iter(ArchiveIterator(opened)))
                 content = record.content_stream().read(_MOST_BYTES + 1)
                 kind = record.http_headers.get_header("Content-Type") or ""

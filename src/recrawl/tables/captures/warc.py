@@ -8,7 +8,7 @@ from typing import Any, Final
 import xxhash
 
 from recrawl.errors import InputError, InvalidTable
-from recrawl.tables.captures.lines import open_counted
+from recrawl.simulation.recorded.warc_files import WarcFile, warc_files
 from recrawl.tables.captures.looks import Look, Tally
 
 __all__ = ["WANTED", "read_warc"]
@@ -18,7 +18,7 @@ _BLOCK: Final = 1 << 16
 
 
 def read_warc(path: Path, tally: Tally) -> Iterator[Look]:
-    """Yield the answers in a WARC file.
+    """Yield the answers in a WARC file, or in those of a package (WACZ).
 
     Parameters
     ----------
@@ -33,18 +33,26 @@ def read_warc(path: Path, tally: Tally) -> Iterator[Look]:
         The library that reads WARC is not installed.
     """
     try:
-        from warcio.archiveiterator import ArchiveIterator
-        from warcio.exceptions import ArchiveLoadFailed
+        import warcio  # noqa: F401 - whether it is there
     except ImportError:
         raise InputError(
             "history from-warc: needs the extra warc: pip install 'recrawl[warc]'"
         ) from None
     before = tally.done_bytes
-    with open_counted(path) as (unpacked, _):
-        if not unpacked.read(5) == b"WARC/":
-            raise InvalidTable(f"{path}: is no WARC file: it does not begin with WARC/")
+    for held in warc_files(path):
+        yield from _answers(held, tally)
+    tally.done_bytes = before + path.stat().st_size
+
+
+def _answers(held: WarcFile, tally: Tally) -> Iterator[Look]:
+    from warcio.archiveiterator import ArchiveIterator
+    from warcio.exceptions import ArchiveLoadFailed
+
+    path, before = Path(held.name), tally.done_bytes
+    if not held.begins_as_one():
+        raise InvalidTable(f"{path}: is no WARC file: it does not begin with WARC/")
     try:
-        with path.open("rb") as file:
+        with held.open() as file:
             for record in ArchiveIterator(file):
                 if record.rec_type not in ("response", "revisit"):
                     continue
@@ -61,7 +69,6 @@ def read_warc(path: Path, tally: Tally) -> Iterator[Look]:
             raise InvalidTable(f"{path}: is no WARC file ({error})") from None
         tally.n_records += 1
         tally.bad(path, f"after record {tally.n_records - 1}", str(error).splitlines()[0])
-    tally.done_bytes = before + path.stat().st_size
 
 
 def _read(record: Any, path: Path, tally: Tally) -> Look | None:
