@@ -278,6 +278,23 @@ def test_first_visits_and_revisits_have_one_price() -> None:
     assert price.share(lease(tier=-1), 0.0) == float("inf")
 
 
+def test_a_page_that_no_plan_knows_is_worth_no_more_than_one_of_any_rate() -> None:
+    """It is due by an interval that has nothing to do with the price: first visits come first."""
+    rates = np.geomspace(1e-5, 1.0, 2_000)
+    age_s, price = 300.0, OnePrice(1_000.0)
+    price.observe_plan(900.0, 1_000.0)
+    unknown = lease(2.0, due_s=100.0, tier=9, last_visit_s=0.0, state=PageState.INDEXED)
+    gains = (1.0 - (1.0 + rates * age_s) * np.exp(-rates * age_s)) / rates
+
+    most = 2.0 * float(gains.max()) / 900.0
+    assert price.share(unknown, age_s) == pytest.approx(most, rel=1e-3)
+    assert price.share(unknown, age_s) < 1.0 < price.share(lease(), 0.0)
+    assert price.share(replace(unknown, tier=TIMED), age_s) >= 1.0  # it was to be visited then
+    assert price.share(unknown, 50.0) == worth_share(unknown, 50.0)  # ahead of its time
+    price.observe_plan(0.0, 1_000.0)
+    assert price.share(unknown, age_s) >= 1.0
+
+
 def test_addresses_that_lead_further_come_first() -> None:
     """Of host 1, each page one link from a seed leads to some thirty more."""
     price = OnePrice(1_000.0)

@@ -25,6 +25,7 @@ from recrawl.terms import REVISIT_POLICIES
 __all__ = ["RecordedPlay", "Replay", "backtest_of", "plan_of", "replay", "stray"]
 
 _STEPS: Final = 30.0  # plans within a play
+_LOOKS: Final = 4.0  # at each page, that the default budget pays at least
 _LEARNING: Final = 0.5  # of the time, before anything is measured; as in a backtest
 _MOST_REQUESTS: Final = 1_000_000
 _LONGEST_S: Final = 6 * 3600.0  # of our own time
@@ -54,7 +55,8 @@ class Replay:
         Seconds of history in a second; default: such that it takes --seconds, or longer where one
         host could not be asked so often.
     budget
-        Requests of all kinds: 1x is as many as pages changed, or 300/d.
+        Requests of all kinds: 1x is as many as pages changed, or 300/d.  [default: 1x, or what
+        pays four for each page, where that is more]
     policies
         Policies beside that of `recrawl run`, in virtual time: uniform, recrawl, nutch ...
     validators
@@ -75,7 +77,7 @@ class Replay:
     from_: str | None = None
     days: float | None = None
     speed: float | None = None
-    budget: str = "1x"
+    budget: str | None = None
     policies: str = "uniform"
     validators: Literal["true", "none", "lying"] = "true"
     sitemap: Literal["true", "none", "lying"] = "true"
@@ -212,8 +214,12 @@ class _Question:
         recording = self.recording
         web = recording.web()
         whole = web.changes_per_day / DAY_S
-        text = self.asked.budget.strip()
-        if text.endswith("x"):
+        length_s = recording.days * DAY_S
+        text = (self.asked.budget or "").strip()
+        if self.asked.budget is None:
+            text = "the default"
+            budget = max(whole, _LOOKS * len(web.pages) / length_s)
+        elif text.endswith("x"):
             try:
                 times = float(text[:-1])
             except ValueError:
@@ -225,7 +231,6 @@ class _Question:
             budget = times * whole
         else:
             budget = parse_rate_per_s(text, name="--budget")
-        length_s = recording.days * DAY_S
         speed = self.asked.speed
         if speed is None:
             first_pass = len(web.pages) + len(web.by_directory)
@@ -293,6 +298,7 @@ def replay(
     if not json_:
         took = plan.recording.days * DAY_S / plan.speed
         note(f"{plan.title}; this takes {show_duration(took)}")
+        _note_poverty(plan)
     own, others = asyncio.run(play(plan, directory, _names(asked.policies), quiet=json_))
     report = {
         "history": source.name,
@@ -314,6 +320,18 @@ def replay(
     else:
         _tell(plan, own, others, report)
     return 0
+
+
+def _note_poverty(plan: RecordedPlay) -> None:
+    """Say so where a budget cannot pay one visit of each page."""
+    days, n_pages = plan.recording.days, len(plan.recording.web().pages)
+    pays = plan.budget_per_s * days * DAY_S
+    rules = min(days, 0.5 * pays)  # robots.txt holds for a day, or for the page that it is read for
+    if pays - rules < n_pages:
+        note(
+            f"note: this budget pays {pays:,.0f} requests, {rules:,.0f} of them for robots.txt: "
+            f"less than one for each of {n_pages:,} pages"
+        )
 
 
 def backtest_of(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]:

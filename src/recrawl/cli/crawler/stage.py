@@ -222,6 +222,7 @@ async def play(
     stage: Stage, directory: Path, others: tuple[str, ...], *, quiet: bool
 ) -> tuple[Played, dict[str, Played]]:
     """Crawl over HTTP as `recrawl run` does, and by other policies beside it in virtual time."""
+    _load_planning()
     server = subprocess.Popen(  # noqa: ASYNC220 - nothing else runs yet
         [sys.executable, "-m", "recrawl.simulation.server", json.dumps(stage.told())],
         stdin=subprocess.PIPE,
@@ -256,6 +257,15 @@ async def play(
         if not server.stdin.closed:
             server.stdin.close()
         server.wait(10)
+
+
+def _load_planning() -> None:
+    """Load what plans are made with: at such speeds that takes days, and delays the second one."""
+    from recrawl.crawler.control.revisits import RevisitControl
+
+    control = RevisitControl(np.ones(1), 1.0)
+    control.observe(np.zeros(2, np.int64), np.arange(2.0), np.array([True, False]))
+    control.decide(2.0)
 
 
 async def _crawl(

@@ -20,12 +20,13 @@ from recrawl.crawler.control.births import (
     learn_births,
 )
 from recrawl.crawler.control.order import root_urgency
-from recrawl.crawler.control.tiers import ASKED, NEW, worth_share
+from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, worth_share
 from recrawl.terms import Birth, Lease, PageState
 
 __all__ = ["OnePrice"]
 
 _RISES: Final = 1.05  # the least worth of first visits, with each that is worth more
+_MOST_GAIN: Final = 0.2985  # of a visit, over weight and age: (1 - (1 + x) exp(-x)) / x at its top
 _PRIOR_VISITS: Final = 2.0  # that led nowhere, before those of a depth count
 
 
@@ -99,11 +100,24 @@ class OnePrice:
             return inf
         if lease.tier == NEW or lease.state is PageState.DISCOVERED:
             return self.first_share(lease, now_s)
-        share, new = worth_share(lease, now_s), self.new_pages.get(lease.page_id)
+        share, new = self._change_share(lease, now_s), self.new_pages.get(lease.page_id)
         new = new or self.hoped.get(lease.page_id)
         if new is None or lease.last_visit_s is None or self.price <= 0.0:
             return share
         return max(share, birth_worth(new, max(now_s - lease.last_visit_s, 0.0)) / self.price)
+
+    def _change_share(self, lease: Lease, now_s: float) -> float:
+        """Return what a visit is worth for the changes that it may find, as a share of the price.
+
+        Of a page that no plan knows yet it is due by an interval that has nothing to do with the
+        price, and its rate may be any.
+        """
+        share = worth_share(lease, now_s)
+        is_known = lease.change_rate_per_s is not None or lease.tier < FIRST_BY_WORTH
+        if is_known or lease.last_visit_s is None or share < 1.0:
+            return share
+        most = _MOST_GAIN * lease.weight * max(now_s - lease.last_visit_s, 0.0)
+        return min(share, most / max(self.price, 1e-9))
 
     def first_share(self, lease: Lease, now_s: float) -> float:
         """Return what a first visit is worth, as a share of the price: the page, and its links."""
