@@ -40,7 +40,7 @@ __all__ = [
     "write",
 ]
 
-_HARMLESS: Final = "\n\t\u200c\u200d"
+_HARMLESS: Final = "\t\u200c\u200d"
 # Spaces of other widths, or at which no line ends: of French and Japanese texts, and of code.
 _SPACES: Final = (
     "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
@@ -53,12 +53,15 @@ def printable(text: str) -> str:
 
     So do the joiners that Persian words and emoji are written with. Spaces of any width are spaces.
     """
-    if text.isprintable():
-        return text
-    text = text.translate(_AS_SPACES)
+    return "\n".join(map(_printable_line, text.split("\n")))
+
+
+def _printable_line(line: str) -> str:
+    if line.isprintable():  # as nearly all are: of megabytes, sign by sign takes seconds
+        return line
     return "".join(
         sign if sign.isprintable() or sign in _HARMLESS else "\N{REPLACEMENT CHARACTER}"
-        for sign in text
+        for sign in line.translate(_AS_SPACES)
     )
 
 

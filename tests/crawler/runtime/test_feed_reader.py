@@ -58,6 +58,7 @@ class Entries(PlainFeed):
         super().__init__(lambda: [])
         self.n = n
         self.asked: list[tuple[bool, bool]] = []
+        self.given = 0
 
     @override
     def changes(
@@ -65,6 +66,7 @@ class Entries(PlainFeed):
     ) -> list[Change]:
         self.asked.append((latest, edits))
         numbers = range(after + 1, min(after + limit, self.n) + 1)
+        self.given += len(numbers)
         return [replace(CHANGE, seq=seq, url=f"http://a.test/{seq}") for seq in numbers]
 
 
@@ -91,6 +93,18 @@ def test_an_answer_says_up_to_where_it_is_all(
 
     assert ([item.change.seq for item in items], at) == (seen, upto)
     assert set(feed.asked) == {(False, False)}
+
+
+def test_who_wants_all_has_no_entry_read_twice() -> None:
+    """Of a feed that is read in parts, one after the other."""
+    feed = Entries(1_000)
+    reader = FeedReader(feed, lambda: None, Wanted(), content_as)
+
+    at = 0
+    while at < feed.n:
+        _, at = reader.read(at, 100)
+
+    assert feed.given == feed.n
 
 
 def test_what_a_page_says_of_itself_comes_with_its_content() -> None:

@@ -27,7 +27,7 @@ from recrawl.whole_files import whole_file
 __all__ = ["changes"]
 
 Kinds = Literal["new", "changed", "moved", "removed", "importance"]
-_PIECE: Final = 200
+_PIECE: Final = 500
 _LOOK_S: Final = 0.5
 _COLUMNS: Final = (
     "seq", "at", "kind", "url", "version", "title", "fetched_at", "signature", "canonical",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from recrawl.crawler.control.chunks import chunks
@@ -51,6 +52,11 @@ class Wanted:
     latest: bool = False
     chunk: int = 0
     importance: bool = True
+
+    @property
+    def takes_all(self) -> bool:
+        """True where no kind of change and no address is left out."""
+        return self.matches is None and self.importance and set(self.kinds) == set(ChangeKind)
 
     def matches_url(self, url: str) -> bool:
         """Tell whether a page is wanted."""
@@ -106,10 +112,11 @@ class FeedReader:
         most : characters of content, after which the answer ends
         """
         wanted, items, characters, at = self._wanted, dict[object, Item](), 0, after
+        at_once = min(_AT_ONCE, limit if wanted.takes_all else 4 * limit)
         for _ in range(_MOST_LOOKS):
             changes = self.feed.changes(
                 after=at,
-                limit=min(_AT_ONCE, 4 * limit),
+                limit=at_once,
                 latest=wanted.latest,
                 edits=wanted.edits,
             )
@@ -205,6 +212,7 @@ def about_of(copy: Document) -> dict[str, object]:
     return {"about": told} if told else {}
 
 
+@lru_cache(maxsize=64)  # entries that were recorded together have one instant
 def shown_instant(instant_s: float | None) -> str | None:
     """Return an instant in ISO 8601, UTC, to the millisecond."""
     if instant_s is None:
