@@ -119,6 +119,16 @@ def test_an_older_version_is_not_read_before_it_is_brought_up_to_date(tmp_path: 
         open_state(path, read_only=True)
 
 
+def test_what_is_put_off_is_counted_without_a_look_at_all_pages(tmp_path: Path) -> None:
+    """Of a million addresses that were never visited each was read, every time that one looked."""
+    connection = open_state(tmp_path / DATABASE)
+
+    steps = connection.execute(f"EXPLAIN QUERY PLAN {queries()['refused']}").fetchall()
+
+    assert "SCAN page USING INDEX page_put_off" in [step[3] for step in steps]
+    connection.close()
+
+
 def test_every_query_can_be_prepared_and_has_its_comment_before_its_name(tmp_path: Path) -> None:
     """A misspelt column shows here, not in the night."""
     connection = open_state(tmp_path / DATABASE)

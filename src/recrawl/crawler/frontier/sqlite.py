@@ -244,7 +244,7 @@ class SqliteFrontier(Frontier):
     @override
     def refused(self) -> list[tuple[str, str, int]]:
         with translated(self._path):
-            return self._run("refused", little=LITTLE).fetchall()
+            return self._run("refused").fetchall()
 
     def _host_id(self, host: str) -> int:
         if host not in self._host_ids:

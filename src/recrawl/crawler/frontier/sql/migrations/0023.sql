@@ -1,0 +1,3 @@
+-- What is put off as nothing new is counted without a look at all that was never visited.
+CREATE INDEX page_put_off ON page (host_id)
+    WHERE tier = 0 AND due_why = 'addresses of its kind have brought nothing new: only few of them are tried';
