@@ -2,12 +2,14 @@
 
 import asyncio
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typing_extensions import override
 
 from recrawl.crawler.control.activation import FixedRobots
 from recrawl.crawler.control.admission import Admission
@@ -1048,6 +1050,28 @@ def test_a_sitemap_that_was_absent_is_looked_for_again_as_other_listings_are() -
     times = [request.at_s for request in virtual.web.asked(f"{A}/sitemap.xml")]
     assert len(times) == 4
     assert np.diff(times) == pytest.approx(1_000.0, abs=3.0)
+
+
+def test_pages_are_weighed_anew_only_by_other_settings() -> None:
+    """Of a million known addresses that takes seconds, at each start."""
+    weighed: list[float] = []
+
+    class Weighed(MemoryFrontier):
+        @override
+        def reweigh(self, weight_of: Callable[[str], float]) -> int:
+            weighed.append(weight_of(A))
+            return super().reweigh(weight_of)
+
+    frontier = Weighed()
+    for mark in (1.0, 1.0, 2.0):
+        run(
+            9,
+            lambda web: web.page(f"{A}/", "home"),
+            Setup(rules={"settings_mark": mark}),
+            frontier=frontier,
+        )
+
+    assert len(weighed) == 2
 
 
 def test_no_block_outlives_the_settings_that_led_to_it() -> None:

@@ -268,9 +268,9 @@ class SqliteFrontier(Frontier):
     def reweigh(self, weight_of: Callable[[str], float]) -> int:
         with self._writing():
             changed = [
-                {"page_id": page_id, "weight": weight_of(url) * importance}
+                {"page_id": page_id, "weight": worth}
                 for page_id, url, weight, importance in self._run("pages_and_weights")
-                if weight_of(url) * importance != weight
+                if (worth := weight_of(url) * importance) != weight
             ]
             self._db.executemany(self._q["save_weight"], changed)
         return len(changed)

@@ -300,11 +300,12 @@ class Crawl:
         frontier, limits = self.world.frontier, self.rules.limits
         before = await self.world.on_state(frontier.facts)
         self.returns.returned = before.plan.returned
-        has_changed = before.settings.settings_mark not in (None, self.rules.settings_mark)
+        mark, own = before.settings.settings_mark, self.rules.settings_mark
+        if mark != own:  # of a million pages it takes seconds
+            await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
         hosts = await self.world.on_state(frontier.hosts)
-        if has_changed or any(host.blocked_why == LAPSED for host in hosts):
-            # Whoever changed the settings mended something, and a login may be new: no old block
-            # outlives its reason.
+        if mark not in (None, own) or any(host.blocked_why == LAPSED for host in hosts):
+            # Settings were mended, or a login is new: no old block outlives its reason.
             await self.world.on_state(frontier.forgive, self.started_s)
         # One of each host tells whether what was denied is so still: a secret may be right by now.
         denying = await self.world.on_state(frontier.ask_leave, self.started_s)
@@ -313,7 +314,6 @@ class Crawl:
         longest_s = self.rules.revisit.max_interval_s
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.make_found_due, self.started_s)
-        await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
         mended = await self._widened(await self._read_again(mended))
         due_s = min(self.started_s, self.dispatcher.horizon_s)  # a pass may be older than this part
         await self.world.on_state(frontier.admit, self.seeds, due_s, limits)

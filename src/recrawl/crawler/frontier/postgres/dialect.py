@@ -19,6 +19,7 @@ _REWRITTEN: Final = (
     ("NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)", "true"),
     ("(SELECT until_s FROM lease WHERE page_id = page.id)", "NULL"),
     ("instr(substr(redirect_url, 9), '/')", "strpos(substr(redirect_url, 9), '/')"),
+    (" NOT INDEXED", ""),
     ("iif(:edits, edit, NULL)", "CASE WHEN :edits THEN edit END"),
 )  # fmt: skip
 

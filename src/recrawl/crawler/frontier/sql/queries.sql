@@ -356,7 +356,7 @@ WHERE visit.id > :after AND visited_at_s >= :since_s AND (changed = 1 OR outcome
 ORDER BY visit.id DESC LIMIT :limit;
 
 -- name: urls_indexed
-SELECT url, signature FROM page
+SELECT url, signature FROM page NOT INDEXED
 WHERE kind = 'page' AND state IN ('indexed', 'missing', 'discovered') AND signature IS NOT NULL
 ORDER BY id;
 

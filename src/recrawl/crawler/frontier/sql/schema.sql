@@ -64,6 +64,7 @@ CREATE INDEX page_by_due ON page (host_id, tier, due_s);
 CREATE INDEX page_new ON page (host_id, weight DESC, due_s) WHERE tier = 0;
 CREATE INDEX page_put_off ON page (host_id)
     WHERE tier = 0 AND due_why = 'addresses of its kind have brought nothing new: only few of them are tried';
+CREATE INDEX page_by_state ON page (state, kind);
 CREATE INDEX page_by_finder ON page (found_on) WHERE found_on IS NOT NULL;
 CREATE INDEX page_by_variant ON page (variant_of) WHERE variant_of IS NOT NULL;
 
