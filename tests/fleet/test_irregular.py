@@ -1,7 +1,8 @@
 """Robots by length alone, under bursts and irregular indexing: against brute force and theory."""
 
 import itertools
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -14,11 +15,12 @@ from recrawl.fleet import (
     ControlledBuffer,
     IrregularFleet,
     evaluate_irregular,
+    irregular,
     solve_irregular,
     starvation_and_loss,
 )
 from recrawl.fleet.curve import evaluate_targets
-from recrawl.fleet.measures import measure_occupancy
+from recrawl.fleet.measures import FleetMeasures, measure_occupancy
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
@@ -215,6 +217,25 @@ def test_irregular_indexing_is_worth_knowing_of() -> None:
     found = solve_irregular(model)
 
     assert found.measures.cost < 0.95 * found.exponential_cost
+
+
+def test_no_more_curves_are_compared_than_take_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each by the robots that it spans: of 64 and a large buffer one curve alone takes seconds."""
+    better = itertools.count(1.0, -1e-6)  # each than the one before: the search would go on
+
+    def told(_: IrregularFleet, curve: Sequence[int]) -> tuple[float, float]:
+        return next(better) - 0.5 * (curve[0] - curve[-1] >= 63), 0.0
+
+    def measured(model: IrregularFleet, _: Sequence[int]) -> FleetMeasures:
+        return replace(evaluate_irregular(model, (1,) * 129), cost=0.5)
+
+    monkeypatch.setattr(irregular, "starvation_and_loss", told)
+    monkeypatch.setattr(irregular, "evaluate_irregular", measured)
+
+    found = solve_irregular(IrregularFleet(64, 128, BURSTS, LONG, 1.0))
+
+    assert not found.is_settled
+    assert found.evaluations <= 5
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,7 @@ __all__ = [
 
 Matrix: TypeAlias = NDArray[np.float64]
 
-_EFFORT_S: Final = 2.0  # about how long a search may take
-_LEAST_TRIED: Final = 8
+_EFFORT_S: Final = 2.0  # about how long a search may take, but for the curves that it starts from
 _ASTRAY: Final = 1e-7  # share of pages that may come and neither be lost nor go out
 _BETTER: Final = 1e-9  # relative: less is rounding
 _HUGE: Final = 1e100  # beyond, weights are scaled
@@ -190,12 +189,12 @@ def solve_irregular(model: IrregularFleet) -> IrregularOptimum:
     Starts from the best of four: the optimum for exponential times, the same within the room of the
     buffer, all robots that have room, all robots always. Then stretches of the whole curve, of
     halves, quarters, ..., of single lengths are shifted by 1, 2, 4, ... while that helps. The
-    number of curves is bounded, so that it takes seconds however large the model.
+    number of curves is bounded by about how long they take, each by the robots that it spans.
     """
     n, k = model.robots, model.buffer
     room = [min(n, max(k - q, 0)) for q in range(k + 1)]
-    best = solve_robots(model.exponential).targets
-    starts = [tuple(best), tuple(map(min, best, room)), tuple(room), (n,) * (k + 1)]
+    best = tuple(solve_robots(model.exponential).targets)
+    starts = [best, tuple(map(min, best, room)), tuple(room), (n,) * (k + 1)]
     costs: dict[tuple[int, ...], float] = {}
 
     def cost(curve: tuple[int, ...]) -> float:
@@ -205,27 +204,29 @@ def solve_irregular(model: IrregularFleet) -> IrregularOptimum:
         return costs[curve]
 
     here = min(starts, key=cost)
-    allowed = max(_LEAST_TRIED, int(_EFFORT_S / _seconds(model)))
+    left_s = _EFFORT_S
     settled = False
-    while not settled and len(costs) < allowed:
+    while not settled and left_s > 0:
         before = here
         for start, end in _stretches(k + 1):
             for sign in (1, -1):
                 step = sign
-                while len(costs) < allowed:
+                while left_s > 0:
                     there = _shifted(here, start, end, step, n)
+                    left_s -= 0.0 if there in costs else _seconds(model, there)
                     if there == here or cost(there) >= (1 - _BETTER) * costs[here]:
                         break
                     here, step = there, 2 * step
-        settled = here == before and len(costs) < allowed
-    measures, simple = (evaluate_irregular(model, curve) for curve in (here, best))
+        settled = here == before and left_s > 0
+    measures = evaluate_irregular(model, here)
+    simple = measures if here == best else evaluate_irregular(model, best)
     return IrregularOptimum(model, here, measures, simple.cost, len(costs), settled)
 
 
-def _seconds(model: IrregularFleet) -> float:
-    """About how long one curve takes."""
-    width = (model.robots + 1) * math.prod(model.phases)
-    return (model.buffer + 1) * (1e-9 * width**3 + 4e-4)
+def _seconds(model: IrregularFleet, curve: tuple[int, ...]) -> float:
+    """About how long one curve takes, which no clock is asked, so that the same is found again."""
+    width = (curve[0] - curve[-1] + 1) * math.prod(model.phases)
+    return (model.buffer + 1) * (2.5e-9 * width**3 + 7e-4)
 
 
 def _stretches(size: int) -> Iterator[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,6 +165,28 @@ def test_a_control_that_is_solved_again_and_again_loads_no_compiler(
 
     assert virtual.counts.events["control"] >= 1
     assert virtual.frontier.facts().predicted is not None
+
+
+def test_solving_takes_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it takes, and however often rates are others by then."""
+    monkeypatch.setattr("recrawl.crawler.control.drift.AdaptiveRobots.has_drifted", lambda _: True)
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, 1.4)
+        assert virtual.crawl.control is not None
+        inner = virtual.crawl.control._on_plan
+
+        async def slowly(call: Callable[..., Any], /, *arguments: Any) -> Any:
+            await asyncio.sleep(10.0)
+            return await inner(call, *arguments)
+
+        monkeypatch.setattr(virtual.crawl.control, "_on_plan", slowly)
+        await virtual.run_for(2_000.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert 2 <= virtual.counts.events["control"] <= 2 + 0.03 * 2_000 / 10
 
 
 def test_a_crawl_that_has_nothing_to_do_hardly_writes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,6 +51,7 @@ _LEAST_TRIED: Final = 200  # pages that robots brought under a control, before i
 _MOST_PATIENCE: Final = 10.0  # times as many, where times are irregular
 _MORE_LOST: Final = 2.0  # times the losses predicted,
 _LOST_ANYWAY: Final = 0.05  # and this share of what robots bring: what it takes to be dropped
+_MOST_SOLVING: Final = 0.03  # of the time, for solving a control anew
 _PAUSE_S: Final = 1.0  # of the loop, between two looks at the rates
 _QUIET_S: Final = 10.0  # the same, between two notes while nothing moves
 _MEMORY: Final = 300.0
@@ -96,8 +97,7 @@ class FleetControl:
         commit_pages: int = 1,
     ) -> None:
         self.robot_seconds = 0.0
-        self._world = world
-        self._buffer = buffer
+        self._world, self._buffer = world, buffer
         self._n_robots, self._n_servers = n_robots, n_servers
         self.starvation_weight = starvation_weight
         self._safe = self._policy = before
@@ -106,17 +106,16 @@ class FleetControl:
         # A commit holds up the page in service: rates that forget one are others after each.
         self._memory = max(_MEMORY, _COMMITS * commit_pages)
         self._least_seen = _LEAST_SEEN if self._memory == _MEMORY else float(commit_pages)
-        self._fetches = ForgettingRate(self._memory)
-        self._services = ForgettingRate(self._memory)
+        self._fetches, self._services = (ForgettingRate(self._memory) for _ in range(2))
         self._crowding = Crowding(_LONG_MEMORY)
-        self._served = 0
-        self._active = 0
+        self._served = self._active = 0
         self._active_then = 0  # robots, when the last page was brought
         self._brought_at = 0.0  # seconds of robots, when the last page was brought
         self._since_s = world.clock.now_s()
         self._adaptive: AdaptiveRobots | None = None
         self._looked_at = 0  # pages served when it was last asked what could be won
         self._again_at = 0  # pages served, before which nothing is solved after a failure
+        self._rests_until_s = -inf  # of the loop, before which nothing is solved anew
         self._mark = self._look()
         self._tried: _Mark | None = None  # when rates were known, or a control promised too little
 
@@ -248,7 +247,7 @@ class FleetControl:
             if adaptive is None or not self._is_worth_it(adaptive.plan):
                 return False
             self._crowding = Crowding(_LONG_MEMORY)
-        elif not adaptive.has_drifted():
+        elif asyncio.get_running_loop().time() < self._rests_until_s or not adaptive.has_drifted():
             return False
         else:
             plan = await self._solved(partial(self._again, adaptive))
@@ -261,17 +260,20 @@ class FleetControl:
     async def _solved(self, solve: Callable[[], _Answer]) -> _Answer | None:
         """Solve beside the event loop; None where there is no answer: what is in force stays.
 
-        Whatever robots and indexer were measured to do, the crawl goes on. It is tried again when
-        twice as many pages were served.
+        It is tried again when twice as many pages were served.
         """
         if self._served < self._again_at:
             return None
+        loop = asyncio.get_running_loop()
+        since_s = loop.time()
         try:
             return await self._on_plan(seldom()(solve))
         except (NotConverged, InvalidModel) as error:
             self._again_at = 2 * self._served
             self._world.events.emit("control-failed", {"why": str(error)})
             return None
+        finally:
+            self._rests_until_s = loop.time() + (loop.time() - since_s) / _MOST_SOLVING
 
     async def _can_matter(self) -> bool:
         """Tell whether rates are known, and another control could win something worth having."""
@@ -289,13 +291,11 @@ class FleetControl:
         )
         if share > _LEAST_WON:
             return True
-        if self._n_servers > 1 or self._fetches.count < _LEAST_JUDGED:
-            return False
-        if self._looked_at > 0.5 * self._served:
+        is_judged = self._n_servers == 1 and self._fetches.count >= _LEAST_JUDGED
+        if not is_judged or self._looked_at > 0.5 * self._served:
             return False
         self._looked_at = self._served  # not every second: again when twice as much is known
-        won = await self._solved(self._to_win)
-        return won is not None and won > _LEAST_WON
+        return (await self._solved(self._to_win) or 0.0) > _LEAST_WON
 
     def _start_over(self) -> None:
         """Measure the safe control from now on, and solve when twice as many pages were served."""
