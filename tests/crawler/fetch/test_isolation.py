@@ -2,17 +2,20 @@
 
 import asyncio
 import codecs
+import errno
 import io
 import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import example, given, settings
@@ -26,7 +29,7 @@ from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.fetch.isolation.cheap import SMALL_BYTES, is_cheap
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits, Reader
-from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
+from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff, StateError
 from recrawl.terms import FetchResponse
 
 PLENTY = Limits(cpu_s=30.0, memory_bytes=512 * 2**20)
@@ -99,6 +102,17 @@ def test_a_reader_that_ended_between_two_pages_is_replaced(reader: Reader) -> No
     reader._process.wait()
 
     assert b"two" in reader.ask("page", page(b"<p>two"))
+
+
+def test_a_reader_that_cannot_be_started_is_told_in_one_message(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where too many files are open."""
+    full = OSError(errno.EMFILE, "Too many open files")
+    monkeypatch.setattr(socket, "socketpair", Mock(side_effect=full))
+
+    with pytest.raises(StateError, match="no reader can be started: Too many open files"):
+        reader.ask("page", page(b"<p>words"))
 
 
 def test_a_reader_takes_nothing_with_it(reader: Reader) -> None:

@@ -15,6 +15,7 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.attending import Ears, interruptible, stopped_by_signals, watched
 from recrawl.cli.crawler.memory import give_memory_back, trimmed
+from recrawl.cli.crawler.open_files import allow_open_files
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.crawler.telling import greet, tell_blocked, tell_moved, tell_nothing
@@ -103,6 +104,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
 
     give_memory_back()
     settings = load()
+    allow_open_files(settings.n_robots)
     if config_reload:
         _check_reload(settings, once=once)
     try:

@@ -7,6 +7,7 @@ names.
 
 import asyncio
 import re
+import resource
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -34,6 +35,7 @@ from recrawl.terms import INDEXABLE, FetchResponse
 
 __all__ = ["FetchBounds", "HttpFetcher", "Proxy"]
 
+_FEW_FILES: Final = 1024
 _NORMAL: Final = re.compile(r"https?://[!-~]+")
 _MOST_LINK: Final = 4_000  # characters of Link headers
 _USAGE: Final = ("Content-Usage", "TDM-Reservation", "TDM-Policy")
@@ -135,11 +137,12 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
 
     def _session(self, *, trusted: bool) -> aiohttp.ClientSession:
         # A connection that is kept would lead to where a name led before; and the many hosts of one
-        # server come back to each so seldom that all their connections would only wait there.
+        # server come back to each so seldom that all their connections would only wait there. Where
+        # few files may be open, those that wait would leave none for others.
         kept: dict[str, Any] = (
             {"keepalive_timeout": 30.0, "ttl_dns_cache": 60}
-            if self._names is None
-            else {"force_close": True, "use_dns_cache": False}
+            if self._names is None and _may_open_many()
+            else {"force_close": True, "use_dns_cache": self._names is None}
         )
         connector = aiohttp.TCPConnector(
             limit=0,  # the frontier decides how many requests are in flight
@@ -306,6 +309,12 @@ def _asking(ready: Callable[[], Awaitable[None]]) -> aiohttp.TraceConfig:
     trace.on_connection_create_end.append(ask)
     trace.on_connection_reuseconn.append(ask)
     return trace
+
+
+def _may_open_many() -> bool:
+    """Tell whether connections may wait to be used again, each of which is an open file."""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return allowed == resource.RLIM_INFINITY or allowed >= _FEW_FILES
 
 
 def _name_of(url: str) -> str:

@@ -128,7 +128,10 @@ class Reader:
             self._start()
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise StateError(f"no reader can be started: {error.strerror}") from error
         limits = self._limits
         arguments = [
             self._agent, str(os.getpid()), str(limits.cpu_s), str(limits.memory_bytes),
