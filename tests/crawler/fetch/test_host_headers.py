@@ -66,6 +66,20 @@ def test_cookies_keep_to_their_domain_and_path(tmp_path: Path) -> None:
     assert "Cookie" not in headers.of("https://wiki.test/b")
 
 
+@pytest.mark.parametrize("host", ["wiki.test", "wiki", "localhost", "127.0.0.1"])
+def test_cookies_of_a_session_are_sent_as_curl_writes_them(tmp_path: Path, host: str) -> None:
+    """Their time is 0, and hosts of one word are hosts."""
+    (tmp_path / "jar").write_text(
+        "# Netscape HTTP Cookie File\n"
+        f"#HttpOnly_{host}\tFALSE\t/\tFALSE\t0\tsession\ts1\n"
+        f"{host}\tFALSE\t/\tFALSE\t1\told\tgone\n"
+    )
+    access = AccessSettings(("*",), cookies_file=tmp_path / "jar", in_clear=True)
+    headers = host_headers(Settings(["https://a.test/"], "mailto:me@a.test", access=(access,)))
+    assert headers.of(f"http://{host}:8080/a")["Cookie"] == "session=s1"
+    assert "Cookie" not in headers.of("http://other/a")
+
+
 @pytest.mark.parametrize(
     ("secret_as", "text", "sent"),
     [

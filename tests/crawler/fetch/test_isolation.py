@@ -204,6 +204,33 @@ async def test_one_page_that_is_read_makes_a_host_one_of_poison_no_longer(
         extractor.close()
 
 
+async def test_a_host_whose_pages_were_read_sends_one_of_poison_without_harm_to_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They wait until they are read; but not those of one that sends poison again and again."""
+
+    def ask(_reader: Reader, _kind: str, response: FetchResponse) -> bytes:
+        if response.body:
+            raise PoisonPage("large")
+        return b"[[], []]"
+
+    async def kinds(*bodies: bytes) -> list[type]:
+        calls = (extractor.sitemap(page(body)) for body in bodies)
+        return [type(one) for one in await asyncio.gather(*calls, return_exceptions=True)]
+
+    monkeypatch.setattr(Reader, "ask", ask)
+    extractor = IsolatedExtractor("recrawl", PLENTY)
+    try:
+        assert await kinds(b"") == [tuple]
+        assert await kinds(b"x") == [PoisonPage]
+        assert await kinds(b"", b"") == [tuple] * 2
+        for _ in range(3):
+            assert await kinds(b"x") == [PoisonPage]
+        assert await kinds(b"x", b"") == [PoisonPage, ReadingPutOff]
+    finally:
+        extractor.close()
+
+
 @pytest.mark.parametrize(
     "response",
     [

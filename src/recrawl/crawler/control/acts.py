@@ -21,7 +21,9 @@ _TO_A_THING: Final = re.compile(
     rf"|(?!^/(?:report|watch)/\d)/{_DONE}(?:/[a-z]{{1,20}})?/{NUMBER}/?$",  # trackers have reports
     re.VERBOSE | re.IGNORECASE,
 )
-_OUT: Final = r"(?:log|sign)[-_]?(?:out|off)"
+_OUT: Final = r"""(?:(?:(?:do|user|member)[-_]?)?(?:log|sign)[-_]?(?:out|off)
+    |abmelden|ausloggen|cerrar[-_]?sesi(?:o|%C3%B3)n|d(?:e|%C3%A9)connexion|uitloggen|wyloguj)"""
+_WITHIN: Final = "(?:[/:]|%2F|%3A)"  # of a value that is a path, or in a name space
 _VERBS: Final = rf"""(?:{_DONE}|{_OUT}|accept|(?:de)?activate|(?:dis)?approve|archive|(?:un)?assign
     |(?:un)?ban|(?:un)?block|cancel|checkout|close|confirm|decline|destroy|disable|empty|enable
     |(?:un)?install|kick|(?:un)?lock|mark\w{{0,20}}|merge|move|(?:un)?publish|purge|rate|reject
@@ -30,13 +32,17 @@ _VERBS: Final = rf"""(?:{_DONE}|{_OUT}|accept|(?:de)?activate|(?:dis)?approve|ar
 _ASKED: Final = re.compile(
     rf"""(?:^|[?&;])(?:
         (?:_?method|act|action|cmd|command|do|event|op|operation|task|verb)={_VERBS}(?:[_-]\w*)?
+        |(?:mod(?:ule)?|pa?ge?|view)={_OUT}
+        |[^=&;]{{1,40}}=[^=&;]{{0,200}}{_WITHIN}{_OUT}
         |(?:{_OUT}|delete|destroy|remove|trash|revoke|(?:un)?(?:subscribe|vote)
             |add[-_]to[-_](?:basket|cart|wishlist))(?:[_-]?(?:id|item|page|post|user))?(?:=[^&;]*)?
         )(?:$|[&;])""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SIGNS_OUT: Final = re.compile(
-    rf"/{_OUT}(?:\.\w{{1,5}})?(?:/|$)|/(?:delete|destroy|remove)\.\w{{1,5}}$", re.IGNORECASE
+    rf"""/(?:\w{{1,40}}(?::|%3A))?{_OUT}(?:\.\w{{1,5}})?(?:/|$)
+    |/(?:delete|destroy|remove)\.\w{{1,5}}$""",
+    re.VERBOSE | re.IGNORECASE,
 )
 
 

@@ -94,7 +94,7 @@ def _cookies(where: str, path: Path) -> http.cookiejar.CookieJar:
     try:
         if path.stat().st_size > _MOST_COOKIES:
             raise InvalidSettings(f"{where}: cookies_file {path} is larger than 4 MiB")
-        jar.load(str(path), ignore_discard=True)
+        jar.load(str(path), ignore_discard=True, ignore_expires=True)
     except (http.cookiejar.LoadError, UnicodeDecodeError, ValueError):
         raise InvalidSettings(
             f"{where}: cookies_file {path} is not in the format of Netscape, as browsers and curl "
@@ -102,10 +102,15 @@ def _cookies(where: str, path: Path) -> http.cookiejar.CookieJar:
         ) from None
     except OSError as error:
         raise InvalidSettings(f"{where}: cookies_file {path}: {error.strerror}") from error
+    kept = http.cookiejar.CookieJar()
     for cookie in jar:
+        cookie.expires = cookie.expires or None  # 0 is that of a session, as curl writes it
+        if "." not in cookie.domain:
+            cookie.domain += ".local"  # as the jar calls a host of one word
+        kept.set_cookie(cookie)
         if not _LINE.fullmatch(f"{cookie.name}={cookie.value or ''}"):
             raise InvalidSettings(
                 f"{where}: cookies_file {path}: a cookie of {cookie.domain[:100]!r} holds a "
                 "character that cannot stand in a header"
             )
-    return jar
+    return kept

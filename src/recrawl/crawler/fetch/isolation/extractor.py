@@ -37,7 +37,7 @@ _SLOW_MEMORY: Final = 11 / 16
 _QUICK_BYTES: Final = 512 * 1024  # larger pages take longer than that
 _KEPT_S: Final = 3_600.0
 _MOST_HOSTS: Final = 10_000
-
+_MOST_TRUST: Final = 3  # pages of poison that pages which were read make up for
 
 # Answers of a reader; nothing in them is taken on trust.
 _Dated = list[tuple[str, float | None]]
@@ -65,7 +65,7 @@ class IsolatedExtractor(Extractor):
         self._quick = _Lane("quick", Reader(agent, quick, rules))
         self._slow = _Lane("slow", Reader(agent, Limits(limits.cpu_s, slow_bytes), rules))
         self._slow_hosts = _Recent()
-        self._poisoned_hosts = _Recent()
+        self._trust: dict[str, int] = {}  # pages read for those of poison; -1: it is one of poison
         self._waiting: Counter[str] = Counter()  # for the slow lane, by host
         self._turns: dict[str, asyncio.Lock] = {}  # held by the page that is in it
 
@@ -104,25 +104,34 @@ class IsolatedExtractor(Extractor):
         is_quick = kind == "page" and len(response.body) <= _QUICK_BYTES
         if is_quick and host not in self._slow_hosts:
             try:
-                return await self._quick.read(kind, response)
+                read = await self._quick.read(kind, response)
             except PoisonPage:
                 self._slow_hosts.add(host)
-        if self._waiting[host] and host in self._poisoned_hosts:
+            else:
+                self._judge(host, 1)
+                return read
+        if self._waiting[host] and self._trust.get(host, 0) < 0:
             raise ReadingPutOff("another page of its host is read slowly, and some were poison")
         self._waiting[host] += 1
         try:
             async with self._turns.setdefault(host, asyncio.Lock()):
                 read = await self._slow.read(kind, response)
         except PoisonPage:
-            self._poisoned_hosts.add(host)
+            self._judge(host, -1)
             raise
         else:
-            self._poisoned_hosts.discard(host)
+            self._judge(host, 1)
             return read
         finally:
             self._waiting[host] -= 1
             if not self._waiting[host]:
                 del self._waiting[host], self._turns[host]
+
+    def _judge(self, host: str, more: int) -> None:
+        """Trust a host more for a page that was read, and less for poison."""
+        if host not in self._trust and len(self._trust) >= _MOST_HOSTS:
+            del self._trust[next(iter(self._trust))]
+        self._trust[host] = max(min(self._trust.get(host, 0) + more, _MOST_TRUST), -1)
 
 
 class _Lane:
@@ -159,9 +168,6 @@ class _Recent:
         if len(self._until_s) >= _MOST_HOSTS:
             self._until_s.pop(next(iter(self._until_s)))
         self._until_s[host] = time.monotonic() + _KEPT_S
-
-    def discard(self, host: str) -> None:
-        self._until_s.pop(host, None)
 
     def __contains__(self, host: str) -> bool:
         return self._until_s.get(host, 0.0) > time.monotonic()
