@@ -558,6 +558,40 @@ def test_what_is_refused_of_each_page_is_left_after_a_few(status: int, is_left: 
     assert (again.due_s(lease(9_999, "/notes/other?change"), NOW_S) > NOW_S) == is_left
 
 
+@pytest.mark.parametrize(
+    ("shape", "status", "is_left"),
+    [
+        ("/thing/{n}/sizes", 403, True),
+        ("/thing/{n}/sizes", 405, True),
+        ("/thing/{n}/sizes", 404, False),
+        ("/thing/topics/cite/{n}", 406, True),
+        ("/thing/topics/cite/{n}", 302, True),
+        ("/thing/topics/cite/{n}", 403, False),
+        ("/quote/{n}", 405, True),
+    ],
+)
+def test_what_a_path_shows_of_each_thing_and_is_refused_is_left_after_a_few(
+    shape: str, status: int, is_left: bool
+) -> None:
+    """Of what is shown whoever may see it, else only for the way in which it is asked for."""
+    yields, asked = AddressYields(), list[str]()
+    for number in range(200):
+        for path in (f"/thing/{number}", shape.format(n=number)):
+            one = lease(len(asked), path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked.append(path)
+            if path == f"/thing/{number}":
+                yields.observe(visited(one, f"text {number}"))
+                continue
+            update = replace(visited(one, None, Outcome.DENIED), state=PageState.MISSING)
+            yields.observe(replace(update, visit=replace(update.visit, status=status)))
+
+    n_things = sum(path.count("/") == 2 and path.startswith("/thing") for path in asked)
+    assert n_things == 200
+    assert (len(asked) - n_things <= 20) == is_left
+
+
 def test_versions_of_pages_that_an_earlier_run_visited_bring_nothing() -> None:
     """Whatever they say."""
     pages = [f"/w/index.php?title=Name{number}" for number in range(200)]

@@ -86,8 +86,9 @@ _NOT_SEEN: Final = frozenset(
 _TROUBLE: Final = frozenset(
     {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.NOT_FOUND, Outcome.GONE, Outcome.DENIED}
 )
-_NO_COPIES: Final = frozenset({PageState.EXCLUDED, PageState.MOVED})
+_NO_COPIES: Final = frozenset({PageState.EXCLUDED, PageState.MOVED, PageState.MISSING})
 _DENIED: Final = frozenset({401, 403})
+_NEVER: Final = frozenset({405, 406})  # for the way in which it is asked for, whatever it names
 _REFUSED: Final = 400  # from this status on a page is refused as such
 _MOST_KINDS: Final = 100_000
 _LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
@@ -153,7 +154,7 @@ class AddressYields:
                 url,
                 found,
                 new,
-                is_trouble=status is not None and status >= _REFUSED,
+                is_trouble=status is not None and status >= _REFUSED and status not in _NEVER,
                 is_denied=status in _DENIED,
                 is_left_out=state in _NO_COPIES,
             )
@@ -209,7 +210,7 @@ class AddressYields:
             url,
             found,
             new,
-            is_trouble=outcome in _TROUBLE and not _asks_to_sign_in(update),
+            is_trouble=outcome in _TROUBLE and not _says_what_it_does(update),
             is_denied=update.visit.status in _DENIED,
             is_twin=is_twin,
             is_left_out=is_twin or update.state in _NO_COPIES,
@@ -365,7 +366,9 @@ class AddressYields:
         is_apart = not is_new and (_begins_a_list(url) or calendar_of(url) is not None)
         for kind in found:
             # What is asked for of many pages may be refused for each, as a form to change them is.
-            is_spared = is_trouble and not is_denied if kind.is_mode else is_trouble or is_apart
+            is_of_many = kind.is_mode or kind.is_face
+            is_spared = is_trouble and not (is_denied and is_of_many)
+            is_spared |= is_apart and not kind.is_mode
             if kind.is_broad and is_spared:
                 kind.tries = max(kind.tries - 1, 0)
                 continue
@@ -653,9 +656,9 @@ class AddressYields:
             face = self._face_of(url, of_years=True)
             face = face if face and hash((host, face[0])) in self._faces else None
         if face is not None and self._is_shown_of_many(host, face[0], face[1][0]):
-            return [
-                self._kind("face", host, face[0], doubted=doubted, broad=True, unknown=not doubted)
-            ]
+            kind = self._kind("face", host, face[0], doubted=doubted, broad=True)
+            kind.is_face, kind.is_unknown = True, not doubted
+            return [kind]
         file = numbered_file(url) if face is None and not doubted else None
         if file is not None and self._is_shown_of_many(host, file.name, file.number):
             return [self._kind("versions", host, file.kind, broad=True)]
@@ -759,10 +762,14 @@ def _place(url: str, called: int) -> int:
     return hash(url if is_alone else (_NUMBERS.sub("#", url.rpartition("/")[0]), suffix_of(url)))
 
 
-def _asks_to_sign_in(update: PageUpdate) -> bool:
-    """Tell whether a page was refused by leading elsewhere: no trouble, but what it does."""
+def _says_what_it_does(update: PageUpdate) -> bool:
+    """Tell whether a page was refused by leading elsewhere, or whoever asks so: it is no trouble.
+
+    As a form that only those see who sign in, or what a script asks for.
+    """
     status = update.visit.status
-    return update.visit.outcome is Outcome.DENIED and status is not None and status < _REFUSED
+    is_refused = update.visit.outcome is Outcome.DENIED and status is not None
+    return is_refused and (status < _REFUSED or status in _NEVER)
 
 
 def _query_mark(url: str) -> int | None:
