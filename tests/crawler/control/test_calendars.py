@@ -2,7 +2,7 @@
 
 import pytest
 
-from recrawl.crawler.control.calendars import beside_dates, month_of
+from recrawl.crawler.control.calendars import beside_dates, calendar_of, month_of
 
 WORDS = ["monday,", "(march)", "5th", "2026", "31", "99", "meeting"]
 
@@ -19,6 +19,29 @@ WORDS = ["monday,", "(march)", "5th", "2026", "31", "99", "meeting"]
 def test_what_is_said_beside_a_date(left: list[str], url: str) -> None:
     """Where the address tells it in seconds, numbers of days and years are part of it too."""
     assert beside_dates(WORDS, url) == left
+
+
+def test_numbers_that_count_up_and_dates_are_said_by_any_calendar() -> None:
+    """As those of the days of a month, of its weeks, and of the months beside it."""
+    words = ["2031-4", "15", "16", "17", "18,", "lamp", "7", "8", "9", "2031-05-02", "12.5"]
+    left = ["lamp", "7", "8", "9", "12.5"]
+    assert beside_dates(words, "http://a.test/plan?month=4&year=2031") == left
+
+
+@pytest.mark.parametrize(
+    ("calendar", "query"),
+    [
+        ("month=*&query=3&year=*", "month=4&query=3&year=2031"),
+        ("y=*&m=*&d=*", "y=2019&m=04&d=31"),
+        ("cal%5Byear%5D=*&cal%5Bmonth%5D=*", "cal%5Byear%5D=2019&cal%5Bmonth%5D=4"),
+        (None, "month=13&year=2031"),
+        (None, "year=2031"),
+        (None, "id=7&m=3"),
+        ("date=*", "date=2026-02-05"),
+    ],
+)
+def test_months_are_told_by_one_parameter_or_by_several(calendar: str | None, query: str) -> None:
+    assert calendar_of(f"http://a.test/?{query}") == (calendar and f"/?{calendar}")
 
 
 @pytest.mark.parametrize(

@@ -592,6 +592,29 @@ def test_what_a_path_shows_of_each_thing_and_is_refused_is_left_after_a_few(
     assert (len(asked) - n_things <= 20) == is_left
 
 
+@pytest.mark.parametrize(
+    ("said", "is_same"), [("{0} {1}", True), ("{0} meeting of {2} and {2}s", False)]
+)
+def test_months_by_year_and_month_are_visited_as_long_as_they_say_something(
+    said: str, is_same: bool
+) -> None:
+    """A plan of weeks is the same whatever the month; what happens in each is another."""
+    yields, n_asked = AddressYields(), 0
+    for number in range(240):
+        year, month = 2010 + number // 12, number % 12 + 1
+        one = lease(number, f"/plan?month={month}&year={year}")
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        n_asked += 1
+        weeks = " ".join(str((4 * number + week) % 52 + 1) for week in range(26))
+        name = "".join("klmnopqrst"[int(digit)] * 2 for digit in f"{number:03}")
+        head = "plan of works with all of its parts and whoever does them"
+        text = said.format(head, weeks, name)
+        update = replace(visited(one, f"{number}"), gist=gist(text, one.url, "Plan"), title="Plan")
+        yields.observe(replace(update, told_news=None))
+    assert n_asked <= 20 if is_same else n_asked == 240
+
+
 def test_versions_of_pages_that_an_earlier_run_visited_bring_nothing() -> None:
     """Whatever they say."""
     pages = [f"/w/index.php?title=Name{number}" for number in range(200)]

@@ -46,6 +46,20 @@ _DATE_IN_QUERY: Final = re.compile(
     re.IGNORECASE,
 )
 _SECONDS: Final = re.compile(r"(?:time|date)=1\d{9}(?:[&;]|$)", re.IGNORECASE)
+# Or in several parameters, of which those of a year and a month are enough: year=2026&month=2.
+_NAMED: Final = r"(?<=[?&;])(?:[\w.%-]{{0,30}}(?:[_.\[-]|%5B))?(?:{})(?:\]|%5D)?="
+_YEAR_IN_QUERY: Final = re.compile(
+    rf"({_NAMED.format('annee|jahr|y|year|yr')})(?:19|20)\d\d(?=[&;]|$)", re.IGNORECASE
+)
+_MONTH_IN_QUERY: Final = re.compile(
+    rf"({_NAMED.format('m|mes|mo|mois|mon|monat|month')}){_MONTH}(?=[&;]|$)", re.IGNORECASE
+)
+_DAY_IN_QUERY: Final = re.compile(
+    rf"({_NAMED.format('d|day|dia|jour|tag')}){_DAY}(?=[&;]|$)", re.IGNORECASE
+)
+_DATE: Final = re.compile(rf"(?:19|20)\d\d([-/.]){_MONTH}(?:\1{_DAY})?")
+_LONGEST: Final = 4  # digits of one
+_IN_A_ROW: Final = 4  # numbers that count up one after another, as days and weeks do
 _NUMBER: Final = re.compile(rf"{_DAY}(?:st|nd|rd|th)?|(?:19|20)\d\d")
 
 
@@ -53,14 +67,21 @@ def calendar_of(url: str) -> str | None:
     """Return what an address is a day or a month of; None: of nothing.
 
     A date stands at the end of the path, or is the value of a parameter: ``date=2026-02-05``, or
-    where the name ends in ``date`` or ``time`` also ``20260205`` and seconds since 1970.
+    where the name ends in ``date`` or ``time`` also ``20260205`` and seconds since 1970; or those
+    of two or three: ``year=2026&month=2``.
     """
     path = path_of(url)
     found = _DATE_AT_END.search(path)
     if found is not None:
         return path[: found.start()]
-    changed, n = _DATE_IN_QUERY.subn(r"\g<name>=", path) if "?" in path else (path, 0)
-    return changed if n else None
+    if "?" not in path:
+        return None
+    changed, n = _DATE_IN_QUERY.subn(r"\g<name>=*", path)
+    if n:
+        return changed
+    changed, n_years = _YEAR_IN_QUERY.subn(r"\1*", path)
+    changed, n_months = _MONTH_IN_QUERY.subn(r"\1*", changed)
+    return _DAY_IN_QUERY.sub(r"\1*", changed) if n_years and n_months else None
 
 
 def month_of(url: str) -> str | None:
@@ -78,7 +99,7 @@ def month_of(url: str) -> str | None:
 
 
 def beside_dates(words: Iterable[str], url: str) -> list[str]:
-    """Return the words but the names of days and months.
+    """Return the words but the names of days and months, dates, and numbers that count up.
 
     Where an address tells the date in seconds also but what may be the number of a day or year.
 
@@ -87,9 +108,27 @@ def beside_dates(words: Iterable[str], url: str) -> list[str]:
     words : in lower case, with signs around them or without
     url : of the page that says them
     """
-    bare = ((word, word.strip(_SIGNS)) for word in words)
+    bare = [(word, word.strip(_SIGNS)) for word in words]
     is_told = _SECONDS.search(url) is None
+    counted = _counted(name for _, name in bare)
     return [
-        word for word, name in bare
-        if name not in _NAMES and (is_told or _NUMBER.fullmatch(name) is None)
+        word for (word, name), is_one in zip(bare, counted, strict=True)
+        if not is_one
+        and name not in _NAMES
+        and _DATE.fullmatch(name) is None
+        and (is_told or _NUMBER.fullmatch(name) is None)
     ]  # fmt: skip
+
+
+def _counted(words: Iterable[str]) -> list[bool]:
+    """Tell of each word whether it is one of several numbers that count up one after another."""
+    counted: list[bool] = []
+    before, n = -1, 0  # the last number, and how many there are up to it
+    for word in words:
+        number = int(word) if word.isdecimal() and len(word) <= _LONGEST else -1
+        n = n + 1 if number == before + 1 and n else int(number >= 0)
+        before = number
+        counted.append(n >= _IN_A_ROW)
+        if n == _IN_A_ROW:
+            counted[-n:] = [True] * n
+    return counted

@@ -7,7 +7,10 @@ from typing import Final
 from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.doubts import is_doubted, is_joined, less_specific
 
-__all__ = ["PLACE_IN_LIST", "continues", "goes_on", "leads_elsewhere", "leads_on", "unsorted"]
+__all__ = [
+    "PLACE_IN_LIST", "begins_a_list", "begins_list", "continues", "goes_on", "leads_elsewhere",
+    "leads_on", "unsorted",
+]  # fmt: skip
 
 PLACE_IN_LIST: Final = re.compile(
     r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
@@ -27,6 +30,19 @@ _ORDER: Final = re.compile(
 _PLACED: Final = re.compile(r"[0-9?]")  # a place in a list is told by a number, or in the query
 # A number at the end of a folder's name, behind a sign: page-2.html, list;page=2
 _COUNTED: Final = re.compile(r"(.*[-_=])(\d{1,9})((?:\.[a-z]{2,5})?)", re.IGNORECASE)
+
+
+def begins_a_list(url: str) -> bool:
+    """Tell whether a query asks for the beginning of a list."""
+    return any(begins_list(name, value) for name, _, value in _parts(url.partition("?")[2]))
+
+
+def begins_list(name: str, value: str) -> bool:
+    """Tell whether a parameter asks for the beginning of a list, which is there without it.
+
+    That it brings nothing says nothing of where the list goes on.
+    """
+    return value in {"0", "1"} and PLACE_IN_LIST.fullmatch(name) is not None
 
 
 def goes_on(url: str, other: str) -> bool:

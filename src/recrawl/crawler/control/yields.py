@@ -65,7 +65,7 @@ from recrawl.crawler.control.doubts import (
     without_hashes,
 )
 from recrawl.crawler.control.gists import Gist, is_akin, is_beside_as, is_near, names_told
-from recrawl.crawler.control.lists import PLACE_IN_LIST
+from recrawl.crawler.control.lists import PLACE_IN_LIST, begins_a_list, begins_list
 from recrawl.crawler.control.soft_errors import is_probe
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.crawler.control.versions import numbered_file
@@ -363,7 +363,7 @@ class AddressYields:
         is_new = is_new and not compares(url) and not is_view_of_version(url)
         is_new = is_new and self._is_first_to_name(url)
         # What says nothing of all else: where a list begins, and a month or a day without anything.
-        is_apart = not is_new and (_begins_a_list(url) or calendar_of(url) is not None)
+        is_apart = not is_new and (begins_a_list(url) or calendar_of(url) is not None)
         for kind in found:
             # What is asked for of many pages may be refused for each, as a form to change them is.
             is_of_many = kind.is_mode or kind.is_face
@@ -590,6 +590,9 @@ class AddressYields:
         path, _, query = path_of(url).partition("?")
         doubted = is_doubted(url)
         if query:
+            calendar = calendar_of(url)
+            if calendar is not None:  # its days and months are of one kind
+                query = calendar.partition("?")[2] or query
             path, mode = without_hashes(path), f"?{self._words(host, path, query, anywhere=True)}"
             kinds = [
                 self._kind(
@@ -603,7 +606,7 @@ class AddressYields:
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
             if len(parts) > 1 and not doubted:
                 kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
-            kinds[0].is_endless |= calendar_of(url) is not None
+            kinds[0].is_endless |= calendar is not None
             return kinds + self._place(host, url) if doubted else kinds
         suffix, branch = suffix_of(url), _branch_of(path)
         if suffix is None and not doubted and is_joined(url):
@@ -697,7 +700,7 @@ class AddressYields:
                 told.append(f"{name[:100]}=#")
                 continue
             part = self._part(host, path, name[:100], value[:100])
-            begins = _begins_list(name, value)
+            begins = begins_list(name, value)
             if part == "*" and begins:
                 part = value
             elif part == "*" and not anywhere:
@@ -768,8 +771,9 @@ def _says_what_it_does(update: PageUpdate) -> bool:
     As a form that only those see who sign in, or what a script asks for.
     """
     status = update.visit.status
-    is_refused = update.visit.outcome is Outcome.DENIED and status is not None
-    return is_refused and (status < _REFUSED or status in _NEVER)
+    if update.visit.outcome is not Outcome.DENIED or status is None:
+        return False
+    return status < _REFUSED or status in _NEVER
 
 
 def _query_mark(url: str) -> int | None:
@@ -786,19 +790,6 @@ def _parts(query: str) -> list[tuple[str, str, str]]:
     """Return names, signs and values of a query; what stands alone in it is a value: ``?page``."""
     parts = query.replace(";", "&").split("&")[:50]
     return sorted(part.partition("=") if "=" in part else ("", "", part) for part in parts)
-
-
-def _begins_a_list(url: str) -> bool:
-    """Tell whether a query asks for the beginning of a list."""
-    return any(_begins_list(name, value) for name, _, value in _parts(url.partition("?")[2]))
-
-
-def _begins_list(name: str, value: str) -> bool:
-    """Tell whether a parameter asks for the beginning of a list, which is there without it.
-
-    That it brings nothing says nothing of where the list goes on.
-    """
-    return value in {"0", "1"} and PLACE_IN_LIST.fullmatch(name) is not None
 
 
 def _branch_of(path: str) -> str:
