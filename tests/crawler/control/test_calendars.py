@@ -2,7 +2,7 @@
 
 import pytest
 
-from recrawl.crawler.control.calendars import beside_dates, calendar_of, month_of
+from recrawl.crawler.control.calendars import beside_dates, calendar_of, month_of, uncounted
 
 WORDS = ["monday,", "(march)", "5th", "2026", "31", "99", "meeting"]
 
@@ -21,11 +21,25 @@ def test_what_is_said_beside_a_date(left: list[str], url: str) -> None:
     assert beside_dates(WORDS, url) == left
 
 
-def test_numbers_that_count_up_and_dates_are_said_by_any_calendar() -> None:
-    """As those of the days of a month, of its weeks, and of the months beside it."""
-    words = ["2031-4", "15", "16", "17", "18,", "lamp", "7", "8", "9", "2031-05-02", "12.5"]
-    left = ["lamp", "7", "8", "9", "12.5"]
-    assert beside_dates(words, "http://a.test/plan?month=4&year=2031") == left
+def test_dates_are_said_by_any_calendar() -> None:
+    words = ["2031-4", "lamp", "7", "5/2/2031", "54", "12.5", "2031-05-02"]
+    url = "http://a.test/plan?month=4&year=2031"
+    assert beside_dates(words, url) == ["lamp", "7", "54", "12.5"]
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        ("", "15 16 17 18"),
+        ("lamp 7 8 9 7", "lamp 7 8 9 7"),
+        ("lamp 5 12 33 41 50", "lamp 2029 2030 2031 2032 5 12 33 41 50"),
+        ("plan lamp", "plan 51 52 1 2 3 lamp"),
+        ("", "48 29 30 31 1 49 2 3 4 5 6 7 8 50 9 10 11 12 51 13 14 15 16"),
+    ],
+)
+def test_numbers_that_count_up_are_those_of_a_calendar(left: str, words: str) -> None:
+    """Of the days of a month, of its weeks, and of years; no others."""
+    assert uncounted(words.split()) == left.split()
 
 
 @pytest.mark.parametrize(

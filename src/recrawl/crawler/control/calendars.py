@@ -6,7 +6,7 @@ from typing import Final
 
 from recrawl.crawler.control.urls import host_of, path_of
 
-__all__ = ["MONTHS", "WEEKDAYS", "beside_dates", "calendar_of", "month_of"]
+__all__ = ["MONTHS", "WEEKDAYS", "beside_dates", "calendar_of", "month_of", "uncounted"]
 
 # In the languages of most pages of the web; months but the English ones.
 MONTHS: Final = """
@@ -57,9 +57,12 @@ _MONTH_IN_QUERY: Final = re.compile(
 _DAY_IN_QUERY: Final = re.compile(
     rf"({_NAMED.format('d|day|dia|jour|tag')}){_DAY}(?=[&;]|$)", re.IGNORECASE
 )
-_DATE: Final = re.compile(rf"(?:19|20)\d\d([-/.]){_MONTH}(?:\1{_DAY})?")
+_DATE: Final = re.compile(
+    rf"(?:19|20)\d\d([-/.]){_MONTH}(?:\1{_DAY})?|{_DAY}([-/.]){_DAY}\2(?:19|20)\d\d"
+)
 _LONGEST: Final = 4  # digits of one
-_IN_A_ROW: Final = 4  # numbers that count up one after another, as days and weeks do
+_IN_A_ROW: Final = 4
+_LAST: Final = frozenset({12, 28, 29, 30, 31, 52, 53})  # of months, days and weeks: 1 follows
 _NUMBER: Final = re.compile(rf"{_DAY}(?:st|nd|rd|th)?|(?:19|20)\d\d")
 
 
@@ -99,7 +102,7 @@ def month_of(url: str) -> str | None:
 
 
 def beside_dates(words: Iterable[str], url: str) -> list[str]:
-    """Return the words but the names of days and months, dates, and numbers that count up.
+    """Return the words but the names of days and months, and dates.
 
     Where an address tells the date in seconds also but what may be the number of a day or year.
 
@@ -108,27 +111,35 @@ def beside_dates(words: Iterable[str], url: str) -> list[str]:
     words : in lower case, with signs around them or without
     url : of the page that says them
     """
-    bare = [(word, word.strip(_SIGNS)) for word in words]
+    bare = ((word, word.strip(_SIGNS)) for word in words)
     is_told = _SECONDS.search(url) is None
-    counted = _counted(name for _, name in bare)
     return [
-        word for (word, name), is_one in zip(bare, counted, strict=True)
-        if not is_one
-        and name not in _NAMES
+        word for word, name in bare
+        if name not in _NAMES
         and _DATE.fullmatch(name) is None
         and (is_told or _NUMBER.fullmatch(name) is None)
     ]  # fmt: skip
 
 
-def _counted(words: Iterable[str]) -> list[bool]:
-    """Tell of each word whether it is one of several numbers that count up one after another."""
-    counted: list[bool] = []
-    before, n = -1, 0  # the last number, and how many there are up to it
-    for word in words:
-        number = int(word) if word.isdecimal() and len(word) <= _LONGEST else -1
-        n = n + 1 if number == before + 1 and n else int(number >= 0)
-        before = number
-        counted.append(n >= _IN_A_ROW)
-        if n == _IN_A_ROW:
-            counted[-n:] = [True] * n
-    return counted
+def uncounted(words: list[str]) -> list[str]:
+    """Return the words but numbers that count up, as those of days, weeks and years in a table.
+
+    Those between them as well: of the weeks of a month, each before its days.
+    """
+    while True:
+        left: list[str] = []
+        before, n = -1, 0  # the last number, and how many count up to it
+        for word in (*words, ""):
+            number = int(word) if word.isdecimal() and len(word) <= _LONGEST else -1
+            is_next = number == before + 1 or (number == 1 and before in _LAST)
+            if not (is_next and n):
+                if n >= _IN_A_ROW:
+                    del left[-n:]
+                n = 0
+            n += number >= 0
+            before = number
+            left.append(word)
+        left.pop()
+        if len(left) == len(words):
+            return words
+        words = left

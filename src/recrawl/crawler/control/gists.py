@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 import xxhash
 
-from recrawl.crawler.control.calendars import beside_dates, calendar_of
+from recrawl.crawler.control.calendars import beside_dates, calendar_of, uncounted
 from recrawl.crawler.control.doubts import face_of
 from recrawl.crawler.control.letters import folded
 from recrawl.crawler.control.urls import path_of
@@ -97,12 +97,14 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
     url : of the page; its words are the name
     heading : its first; "": none
     """
-    words = _words(text)
+    words, is_date = _words(text), calendar_of(url) is not None
+    if is_date:
+        words = uncounted(words)
     counts = Counter(words)
     if len(counts) < _VARIED * len(words):  # few words, again and again: their order counts
         mark = hash(tuple(words))
         return Gist(mark, mark)
-    others, is_date = _nameless(counts, url), calendar_of(url) is not None
+    others = _nameless(counts, url)
     called = 0 if is_date else _called(text, url)
     above_it = 0 if is_date else _heading_mark(heading)
     if is_date:
