@@ -1,5 +1,6 @@
 """What kinds of address bring: shapes are told apart, tried, and visited as they prove worth it."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -613,6 +614,32 @@ def test_months_by_year_and_month_are_visited_as_long_as_they_say_something(
         update = replace(visited(one, f"{number}"), gist=gist(text, one.url, "Plan"), title="Plan")
         yields.observe(replace(update, told_news=None))
     assert n_asked <= 20 if is_same else n_asked == 240
+
+
+@pytest.mark.parametrize("shape", ["/record/{n}/{view}", "/{view}.pl?number={n}"])
+@pytest.mark.parametrize(("more", "is_left"), [("", True), ("holds {}s and {}t", False)])
+def test_what_says_part_of_what_its_thing_says_is_left_after_a_few(
+    shape: str, more: str, is_left: bool
+) -> None:
+    """As a record for librarians, with labels that each has; not what says a word of its own."""
+    yields, asked = AddressYields(), Counter[str]()
+    for place, view in enumerate(("detail", "marc")):
+        for number in range(200):
+            path = shape.format(n=number, view=view).removesuffix("/detail")
+            one = replace(lease(2 * number + place, path), depth=1 + place)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked[view] += 1
+            name = "".join("klmnopqrst"[int(digit)] * 2 for digit in f"{number:03}")
+            known = f"{name}\nby {name}a in {name}b of {name}c and {name}d"
+            about = " ".join(f"{name}{sign * 3}" for sign in "efghijklmnopqr")
+            labels = f"245 {name} 100 {name}a 260 {name}b 650 {name}c {more.format(name, name)}"
+            text = f"{known} about {about}" if view == "detail" else f"{name}\n{labels}"
+            said = gist(text, one.url, name)
+            yields.observe(replace(visited(one, text), gist=said, title=name))
+
+    assert asked["detail"] == 200
+    assert asked["marc"] <= 20 if is_left else asked["marc"] == 200
 
 
 def test_versions_of_pages_that_an_earlier_run_visited_bring_nothing() -> None:

@@ -10,9 +10,17 @@ from itertools import islice
 from math import inf
 from typing import Final
 
+from recrawl.crawler.control.doubts import without_hashes
 from recrawl.terms import Lease
 
-__all__ = ["AT_ONCE", "AddressKind", "DoubtedKinds"]
+__all__ = [
+    "AT_ONCE",
+    "AddressKind",
+    "DoubtedKinds",
+    "branch_of",
+    "numbered_branch",
+    "space_of",
+]
 
 _TRIES: Final = 2  # of a shape, before what it brings is looked at
 _DOUBTED_TRIES: Final = 2
@@ -29,6 +37,7 @@ _DOUBTED_SHARE: Final = 0.05  # of the pages that a host has brought may be trie
 _DOUBTED_FIRST: Final = 3  # and so many before it has brought any
 _MOST_WAITING: Final = 20_000  # of a kind, that are told of when it proves worth it
 _MOST_COMPARED: Final = 200  # kinds that are doubted, of which one is tried next
+_DEEP: Final = 5  # parts of a path, the empty one before it included
 AT_ONCE: Final = 100  # that are told of where the kind for which they waited is none any more
 
 
@@ -185,3 +194,27 @@ class DoubtedKinds(AddressKind):
 def _promise(kind: AddressKind) -> tuple[bool, bool, float]:
     may_be_proven = kind.likely >= _PROVEN and kind.tries == kind.brought + kind.nothing
     return may_be_proven, kind.tries == 0, kind.likely
+
+
+def branch_of(path: str) -> str:
+    """Return the branch of the site that a page lies in: two levels, and a name space.
+
+    Wikis say by it what their pages are for, as in ``Special:Log``.
+    """
+    *folders, last = without_hashes(path).split("/")
+    return "/".join([*folders[:3], f"{space_of(last) if len(folders) < 3 else ''}*"])
+
+
+def space_of(name: str) -> str:
+    """Return the name space that a page's name begins with, with its colon; "": it has none."""
+    space, colon, _ = name.replace("%3A", ":").partition(":")
+    is_space = colon and "/" not in space and not space[:1].isdecimal()
+    return f"{space}:" if is_space else ""
+
+
+def numbered_branch(path: str) -> str | None:
+    """Return the branch and the depth of a path that ends in a number, below others."""
+    folders = path.rstrip("/").split("/")
+    if len(folders) < _DEEP or not folders[-1].isdecimal():
+        return None
+    return f"/{folders[1]}/{'*/' * (len(folders) - 3)}#"

@@ -27,6 +27,7 @@ __all__ = [
     "nearly_same",
 ]
 
+_NUMBERED: Final = re.compile(r"[\d?]")  # what may be one of many things
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance
 _NAMES: Final = re.compile(r"[^\w]+|_")
 _MOST_NAMES: Final = 6  # words of an address: the last say most
@@ -69,8 +70,8 @@ class Gist(NamedTuple):
     heading : of the words above it that have three letters and no digit; 0: there are none, or it
         is of a date
     worded : of its words that are letters alone, but for those that stand in its address
-    beside, named : of what is shown of a thing, a bit for each of its words but those of its
-        address, and the bits of those that stand in its title or heading; 0: it is no such page
+    beside, named : of what may be a thing or a view of one, a bit for each of its words but those
+        of its address, and the bits of those that stand in its title or heading; 0: it is neither
     """
 
     same: int
@@ -111,13 +112,14 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
         others = beside_dates(others, url)
     same = hash(frozenset(counts.items()))
     worded = hash(frozenset(filter(str.isalpha, (word.strip(_SIGNS) for word in others))))
-    face = face_of(url)
+    face, besides = face_of(url), (0, 0)
+    if _NUMBERED.search(path_of(url)):
+        title = text.partition("\n")[0]
+        besides = (_bits(others), _bits(_words(f"{title} {heading}")))
     if len(others) < _FEW_WORDS and not is_date and face is None:
         near = _near(list(counts)) if len(counts) >= _FEW_WORDS else 0
-        return Gist(same, same, near, called, above_it, worded)
+        return Gist(same, same, near, called, above_it, worded, *besides)
     near = _near(others) if len(others) >= _FEW_WORDS else 0
-    title = text.partition("\n")[0]
-    besides = (0, 0) if face is None else (_bits(others), _bits(_words(f"{title} {heading}")))
     if len(others) == len(counts):  # its address names nothing that it says
         return Gist(same, same, near, called, above_it, worded, *besides)
     nameless = hash(frozenset((word, counts[word]) for word in others))

@@ -20,8 +20,9 @@ The first of a kind are visited like any other page; what they bring (a page tha
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words, and though it says its own name,
 unless its address names what it alone is called; nor does a page that says nearly what it says
-without one of its parameters or the number at its end, or what its thing says, or its title and
-else what is shown of others, or what is nearer to a seed and has the same query, nor one that asks
+without one of its parameters or the number at its end, or what its thing says, or part of it, or
+its title and else what is shown of others, or what is nearer to a seed and has the same query, nor
+one that asks
 to sign in, nor what a page is made of or is as a file, nor a version or another view of a page or
 of a thing that is known, nor a comparison of versions, nor a list by a query, or by words that are
 joined at the end of a path, that leads to nothing but pages that are known. What is left out of the
@@ -39,7 +40,14 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
-from recrawl.crawler.control.address_kinds import AT_ONCE, AddressKind, DoubtedKinds
+from recrawl.crawler.control.address_kinds import (
+    AT_ONCE,
+    AddressKind,
+    DoubtedKinds,
+    branch_of,
+    numbered_branch,
+    space_of,
+)
 from recrawl.crawler.control.calendars import calendar_of, month_of
 from recrawl.crawler.control.doubts import (
     compares,
@@ -64,11 +72,12 @@ from recrawl.crawler.control.doubts import (
     view_at_root,
     without_hashes,
 )
-from recrawl.crawler.control.gists import Gist, is_akin, is_beside_as, is_near, names_told
+from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
 from recrawl.crawler.control.lists import PLACE_IN_LIST, begins_a_list, begins_list
 from recrawl.crawler.control.soft_errors import is_probe
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.crawler.control.versions import numbered_file
+from recrawl.crawler.control.views import ViewsOfThings
 from recrawl.crawler.control.void_parameters import VoidParameters
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
 
@@ -76,7 +85,6 @@ __all__ = ["LITTLE", "AddressYields"]
 
 LITTLE: Final = "addresses of its kind have brought nothing new: only few of them are tried"
 _FEW: Final = 8  # values of a parameter that are told apart; one with more of them names pages
-_DEEP: Final = 5  # parts of a path, the empty one before it included
 _WITH_SEVERAL: Final = 4  # kinds of an address with several parameters
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
 _NOT_SEEN: Final = frozenset(
@@ -95,7 +103,6 @@ _LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
 _DATE_VALUE: Final = re.compile(r"=(?:19|20)\d\d-\d")
 _NUMBERS: Final = re.compile(r"\d+")
 _LATELY: Final = 64  # pages of a kind and title that another one is compared with
-_MOST_SHOWN: Final = 1_000
 _MOST_SIGNATURES: Final = 200_000
 _MOST_THINGS: Final = 500_000
 
@@ -121,7 +128,7 @@ class AddressYields:
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
         # By kind and title, what pages said lately, and in which words.
         self._alike: dict[int, deque[tuple[int, int]]] = {}
-        self._beside: dict[int, deque[Gist]] = {}  # what was shown lately, by what it is of things
+        self._views = ViewsOfThings()
         self._visited: set[int] = set()  # or handed out to be
         self._things: set[int] = set()  # what pages that are held may have other views of
         self._faces: dict[int, int] = {}  # what is shown of things, to the first that it is of
@@ -431,6 +438,7 @@ class AddressYields:
         if told.nameless != told.same and not self._is_called_so(url, told, language):
             is_new &= self._is_new(url, told.nameless)
         is_new &= not self._is_beside_as_before(url, told)
+        is_new &= not self._is_within_thing(url, told, depth)
         return is_new and not self._is_twin(url, told, depth)
 
     def _is_called_so(self, url: str, told: Gist, language: str | None) -> bool:
@@ -458,13 +466,7 @@ class AddressYields:
         headings = [self._near.get(hash(thing), (0, 0))[1] for thing in things]
         if told.heading == 0 or told.heading not in headings:
             return False
-        if len(self._beside) > _MOST_SHOWN:
-            self._beside.clear()
-        before = self._beside.setdefault(hash((host_of(url), shown)), deque(maxlen=_LATELY))
-        is_as_before = any(is_beside_as(told, other) for other in before)
-        if not is_as_before:
-            before.append(told)
-        return is_as_before
+        return self._views.is_as_others(hash((host_of(url), shown)), told)
 
     def _keep_near(self, url: str, says: Gist, depth: int) -> None:
         """Remember what a page says nearly, and where others with its query are views of it."""
@@ -472,6 +474,7 @@ class AddressYields:
             self._near.clear()
             self._asked.clear()
         self._near[hash(url)] = says.near, says.heading
+        self._views.keep(url, says)
         if (mark := _query_mark(url)) is not None:
             self._asked[mark] = min((depth, hash(url)), self._asked.get(mark, (depth, hash(url))))
 
@@ -483,11 +486,20 @@ class AddressYields:
         """
         face = face_of(url)
         wider = [hash(base) for base in (less_specific(url) if face is None else face[1])]
-        nearest, thing = self._asked.get(_query_mark(url) or 0, (depth, 0))
-        if nearest < depth:
-            wider.append(thing)
+        wider += self._asked_nearer(url, depth)
         is_twin = any(is_near(self._near.get(mark, (0, 0))[0], says.near) for mark in wider)
         return is_twin or self._is_place_in_page(url, says)
+
+    def _asked_nearer(self, url: str, depth: int) -> list[int]:
+        """Return a mark of what is nearer to a seed and has the same query, if anything is."""
+        nearest, thing = self._asked.get(_query_mark(url) or 0, (depth, 0))
+        return [thing] if nearest < depth else []
+
+    def _is_within_thing(self, url: str, says: Gist, depth: int) -> bool:
+        """Tell whether a page says less than its thing, and so do others of its kind."""
+        shown, things = face_of(url) or (url.partition("?")[0], [])
+        marks = [*map(hash, things), *self._asked_nearer(url, depth)]
+        return self._views.is_within(hash((host_of(url), shown)), marks, says)
 
     def _is_place_in_page(self, url: str, says: Gist) -> bool:
         """Tell whether a page nearly says what it says without the number at its end, or another.
@@ -497,7 +509,7 @@ class AddressYields:
         base, _, number = url.rstrip("/").rpartition("/")
         pages = (self._near.get(hash(page), (0, 0)) for page in (base, f"{base}/"))
         page = next((near for near, heading in pages if heading == says.heading != 0), 0)
-        if page == 0 or _numbered(path_of(url)) is None:
+        if page == 0 or numbered_branch(path_of(url)) is None:
             return False
         mark = hash(number)
         before = self._alike.setdefault(hash(base), deque([(page, 0)], maxlen=_LATELY))
@@ -608,7 +620,7 @@ class AddressYields:
                 kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
             kinds[0].is_endless |= calendar is not None
             return kinds + self._place(host, url) if doubted else kinds
-        suffix, branch = suffix_of(url), _branch_of(path)
+        suffix, branch = suffix_of(url), branch_of(path)
         if suffix is None and not doubted and is_joined(url):
             return [self._kind("joined", host, f"{branch}+*")]
         shown = self._shown_of_many(host, url, of, doubted=doubted)
@@ -623,7 +635,7 @@ class AddressYields:
             days = "/#" if month_of(url) is not None else ""  # apart from their months
             kinds.insert(0, self._kind("dates", host, f"{calendar}/#{days}"))
             kinds[0].is_endless = True
-        if (numbered := _numbered(path)) is not None:
+        if (numbered := numbered_branch(path)) is not None:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
             kinds[-1].is_of_copies = True
         return kinds + shown
@@ -704,7 +716,7 @@ class AddressYields:
             if part == "*" and begins:
                 part = value
             elif part == "*" and not anywhere:
-                part = f"{_space_of(value[:100])}*"
+                part = f"{space_of(value[:100])}*"
             if anywhere and any(map(str.isdecimal, value[:100])):
                 # Counted wherever it is, of a path with many as well: else it stays one of few.
                 of_all = self._part(host, "/*", name[:100], value[:100])
@@ -790,27 +802,3 @@ def _parts(query: str) -> list[tuple[str, str, str]]:
     """Return names, signs and values of a query; what stands alone in it is a value: ``?page``."""
     parts = query.replace(";", "&").split("&")[:50]
     return sorted(part.partition("=") if "=" in part else ("", "", part) for part in parts)
-
-
-def _branch_of(path: str) -> str:
-    """Return the branch of the site that a page lies in: two levels, and a name space.
-
-    Wikis say by it what their pages are for, as in ``Special:Log``.
-    """
-    *folders, last = without_hashes(path).split("/")
-    return "/".join([*folders[:3], f"{_space_of(last) if len(folders) < 3 else ''}*"])
-
-
-def _space_of(name: str) -> str:
-    """Return the name space that a page's name begins with, with its colon; "": it has none."""
-    space, colon, _ = name.replace("%3A", ":").partition(":")
-    is_space = colon and "/" not in space and not space[:1].isdecimal()
-    return f"{space}:" if is_space else ""
-
-
-def _numbered(path: str) -> str | None:
-    """Return the branch and the depth of a path that ends in a number, below others."""
-    folders = path.rstrip("/").split("/")
-    if len(folders) < _DEEP or not folders[-1].isdecimal():
-        return None
-    return f"/{folders[1]}/{'*/' * (len(folders) - 3)}#"
