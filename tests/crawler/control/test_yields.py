@@ -642,6 +642,29 @@ def test_what_says_part_of_what_its_thing_says_is_left_after_a_few(
     assert asked["marc"] <= 20 if is_left else asked["marc"] == 200
 
 
+@pytest.mark.parametrize(
+    ("shown", "is_left"), [("rose thorn", True), ("{0}.5 {1}.5", False), ("{2} {2}s", False)]
+)
+def test_months_that_say_what_others_do_in_another_order_are_left_after_a_few(
+    shown: str, is_left: bool
+) -> None:
+    """As a table of few words does, below what is drawn for each visit; not figures, nor words."""
+    yields, n_asked = AddressYields(), 0
+    for number in range(200):
+        year, month = 2010 + number // 12, number % 12 + 1
+        one = lease(number, f"/plan?month={month}&year={year}")
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        n_asked += 1
+        drawn = ["lampnow", "ropenow", "bellnow"][:: 1 - 2 * (number % 2)]
+        name = "".join("klmnopqrst"[int(digit)] * 2 for digit in f"{number:03}")
+        told = shown.format(number, 3 * number, name)
+        text = f"Plan\n{' '.join(drawn)} {told} {'low ' * (30 + number % 7)}"
+        update = replace(visited(one, f"{number}"), gist=gist(text, one.url, "Plan"), title="Plan")
+        yields.observe(update)
+    assert n_asked <= 20 if is_left else n_asked == 200
+
+
 def test_versions_of_pages_that_an_earlier_run_visited_bring_nothing() -> None:
     """Whatever they say."""
     pages = [f"/w/index.php?title=Name{number}" for number in range(200)]

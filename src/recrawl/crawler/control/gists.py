@@ -27,6 +27,7 @@ __all__ = [
     "nearly_same",
 ]
 
+_DIGIT: Final = re.compile(r"\d")
 _NUMBERED: Final = re.compile(r"[\d?]")  # what may be one of many things
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance
 _NAMES: Final = re.compile(r"[^\w]+|_")
@@ -72,6 +73,7 @@ class Gist(NamedTuple):
     worded : of its words that are letters alone, but for those that stand in its address
     beside, named : of what may be a thing or a view of one, a bit for each of its words but those
         of its address, and the bits of those that stand in its title or heading; 0: it is neither
+    figures : of what it says that has a digit, where it is of a date
     """
 
     same: int
@@ -82,6 +84,7 @@ class Gist(NamedTuple):
     worded: int = 0
     beside: int = 0
     named: int = 0
+    figures: int = 0
 
 
 def gist(text: str, url: str, heading: str = "") -> Gist:
@@ -102,20 +105,21 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
     if is_date:
         words = uncounted(words)
     counts = Counter(words)
-    if len(counts) < _VARIED * len(words):  # few words, again and again: their order counts
-        mark = hash(tuple(words))
-        return Gist(mark, mark)
     others = _nameless(counts, url)
-    called = 0 if is_date else _called(text, url)
-    above_it = 0 if is_date else _heading_mark(heading)
     if is_date:
         others = beside_dates(others, url)
-    same = hash(frozenset(counts.items()))
-    worded = hash(frozenset(filter(str.isalpha, (word.strip(_SIGNS) for word in others))))
-    face, besides = face_of(url), (0, 0)
+    face, besides = face_of(url), (0, 0, 0)
     if _NUMBERED.search(path_of(url)):
         title = text.partition("\n")[0]
-        besides = (_bits(others), _bits(_words(f"{title} {heading}")))
+        figures = hash(frozenset(filter(_DIGIT.search, others))) if is_date else 0
+        besides = (_bits(others), _bits(_words(f"{title} {heading}")), figures)
+    if len(counts) < _VARIED * len(words):  # few words, again and again: their order counts
+        mark = hash(tuple(words))
+        return Gist(mark, mark, 0, 0, 0, 0, *besides)
+    called = 0 if is_date else _called(text, url)
+    above_it = 0 if is_date else _heading_mark(heading)
+    same = hash(frozenset(counts.items()))
+    worded = hash(frozenset(filter(str.isalpha, (word.strip(_SIGNS) for word in others))))
     if len(others) < _FEW_WORDS and not is_date and face is None:
         near = _near(list(counts)) if len(counts) >= _FEW_WORDS else 0
         return Gist(same, same, near, called, above_it, worded, *besides)

@@ -1,11 +1,14 @@
 """Views of things: whether one says more than its thing does, and than others of their things.
 
 A form with the title of its thing says what each form says. A record as librarians have it, or how
-it is cited, says what the record says, and else the same labels as any other.
+it is cited, says what the record says, and else the same labels as any other. A month in which
+nothing happens says what others do.
 """
 
 from collections import deque
 from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 from typing import Final
 
 from recrawl.crawler.control.gists import Gist, is_beside_as
@@ -26,6 +29,7 @@ class ViewsOfThings:
         self._beyond: dict[
             int, deque[tuple[int, int, int]]
         ] = {}  # the same, of what its thing said
+        self._dated: dict[int, deque[tuple[int, int]]] = {}  # of a calendar, words and figures
         self._said: dict[int, int] = {}  # words of things, by address
 
     def keep(self, url: str, says: Gist) -> None:
@@ -75,3 +79,20 @@ class ViewsOfThings:
         if not is_within:
             before.append((thing, beyond, said))
         return is_within
+
+    def is_as_other_dates(self, calendar: int, says: Gist) -> bool:
+        """Tell whether a day or month says no word that others did not, and the figures of one.
+
+        Parameters
+        ----------
+        calendar : a mark of it
+        says : of the page, which is remembered unless it is as others
+        """
+        if len(self._dated) > _MOST_SHOWN:
+            self._dated.clear()
+        before = self._dated.setdefault(calendar, deque(maxlen=_LATELY))
+        known = reduce(or_, (words for words, _ in before), 0)
+        is_as_others = not says.beside & ~known and any(its == says.figures for _, its in before)
+        if not is_as_others:
+            before.append((says.beside, says.figures))
+        return is_as_others

@@ -439,6 +439,8 @@ class AddressYields:
             is_new &= self._is_new(url, told.nameless)
         is_new &= not self._is_beside_as_before(url, told)
         is_new &= not self._is_within_thing(url, told, depth)
+        if "?" in url and (calendar := calendar_of(url)) is not None:
+            is_new &= not self._views.is_as_other_dates(hash((host_of(url), calendar)), told)
         return is_new and not self._is_twin(url, told, depth)
 
     def _is_called_so(self, url: str, told: Gist, language: str | None) -> bool:
