@@ -1259,3 +1259,22 @@ def test_pages_that_the_scope_no_longer_takes_are_not_fetched(by: dict[str, Any]
     assert known.due_why.startswith("scope.include and scope.exclude take it no longer")
     assert EPOCH_S + 4 * 86_400.0 <= known.due_s <= EPOCH_S + 4 * 86_400.0 + 3_600.0
     assert run_virtually(asked(6)) == pages
+
+
+def test_what_a_visit_would_do_is_left_alone_from_the_login_on() -> None:
+    """Though it was found, and visited, by a crawl without one."""
+    frontier, index = MemoryFrontier(), MemoryIndex()
+
+    async def asked(days: int, **by: Any) -> set[str]:
+        rules: dict[str, object] = {"admission": Admission(Scope(hosts=("*",), **by))}
+        setup = Setup(epoch_s=EPOCH_S + days * 86_400.0, rules=rules)
+        virtual = virtual_crawl(setup, frontier=frontier, index=index)
+        virtual.web.page(f"{A}/", "home", f"{A}/?action=delete", f"{A}/new")
+        for path in ("/?action=delete", "/new"):
+            virtual.web.page(f"{A}{path}", f"what {path} says")
+        await virtual.run_for(3_600.0)
+        return {request.url for request in virtual.web.requests} & pages
+
+    pages = {f"{A}/", f"{A}/?action=delete", f"{A}/new"}
+    assert run_virtually(asked(0)) == pages
+    assert run_virtually(asked(3, signed_in=("*",))) == pages - {f"{A}/?action=delete"}

@@ -131,7 +131,7 @@ class TaskSource:
     async def _wanted(self, leases: list[Lease], now_s: float) -> list[Lease]:
         """Put off pages that the scope takes no longer, which it did when they were found."""
         scope = self._rules.admission.scope
-        if not (scope.include or scope.exclude):  # hosts are the dispatcher's
+        if not (scope.include or scope.exclude or scope.signed_in):  # hosts are the dispatcher's
             return leases
         wanted, others = [], []
         for lease in leases:
