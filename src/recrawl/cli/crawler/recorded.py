@@ -315,10 +315,7 @@ def replay(
     }
     if plot is not None:
         draw_courses({OWN: own.course} | {n: a.course for n, a in others.items()}, _LEARNING, plot)
-    if json_:
-        print_json(report)
-    else:
-        _tell(plan, own, others, report)
+    print_json(report) if json_ else _tell(plan, own, others, report)
     return 0
 
 
@@ -381,16 +378,7 @@ def _tell(
             )
         )
     print_table(
-        (
-            "policy",
-            "in truth",
-            "estimated",
-            "promised",
-            "backtest",
-            "delay, median",
-            "90 %",
-            "requests",
-        ),
+        "policy|in truth|estimated|promised|backtest|delay, median|90 %|requests".split("|"),
         rows,
         title=f"{report['pages']:,} pages from {report['from']} on, {report['days']:.3g} days, "
         f"{show_rate(plan.budget_per_s)}; the second half is measured",

@@ -79,12 +79,12 @@ def calendar_of(url: str) -> str | None:
         return path[: found.start()]
     if "?" not in path:
         return None
-    changed, n = _DATE_IN_QUERY.subn(r"\g<name>=*", path)
+    changed, n = _DATE_IN_QUERY.subn(r"\g<name>=", path)
     if n:
         return changed
-    changed, n_years = _YEAR_IN_QUERY.subn(r"\1*", path)
-    changed, n_months = _MONTH_IN_QUERY.subn(r"\1*", changed)
-    return _DAY_IN_QUERY.sub(r"\1*", changed) if n_years and n_months else None
+    changed, n_years = _YEAR_IN_QUERY.subn(r"\1", path)
+    changed, n_months = _MONTH_IN_QUERY.subn(r"\1", changed)
+    return _DAY_IN_QUERY.sub(r"\1", changed) if n_years and n_months else None
 
 
 def month_of(url: str) -> str | None:

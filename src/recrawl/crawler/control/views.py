@@ -26,9 +26,8 @@ class ViewsOfThings:
 
     def __init__(self) -> None:
         self._beside: dict[int, deque[Gist]] = {}  # what was shown lately, by what it is of things
-        self._beyond: dict[
-            int, deque[tuple[int, int, int]]
-        ] = {}  # the same, of what its thing said
+        # The same, of what the thing of each said: its mark, what was beyond that, and that.
+        self._beyond: dict[int, deque[tuple[int, int, int]]] = {}
         self._dated: dict[int, deque[tuple[int, int]]] = {}  # of a calendar, words and figures
         self._said: dict[int, int] = {}  # words of things, by address
 

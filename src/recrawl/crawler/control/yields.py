@@ -102,6 +102,7 @@ _MOST_KINDS: Final = 100_000
 _LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
 _DATE_VALUE: Final = re.compile(r"=(?:19|20)\d\d-\d")
 _NUMBERS: Final = re.compile(r"\d+")
+_OPEN: Final = re.compile(r"=(?=[&;]|$)")  # of a calendar, where its day or month would stand
 _LATELY: Final = 64  # pages of a kind and title that another one is compared with
 _MOST_SIGNATURES: Final = 200_000
 _MOST_THINGS: Final = 500_000
@@ -606,7 +607,7 @@ class AddressYields:
         if query:
             calendar = calendar_of(url)
             if calendar is not None:  # its days and months are of one kind
-                query = calendar.partition("?")[2] or query
+                query = _OPEN.sub("=*", calendar.partition("?")[2]) or query
             path, mode = without_hashes(path), f"?{self._words(host, path, query, anywhere=True)}"
             kinds = [
                 self._kind(

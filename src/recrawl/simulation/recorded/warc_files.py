@@ -1,4 +1,4 @@
-"""Where WARC records lie: in a file of their own, or in the package of a web archive (WACZ)."""
+"""Places of WARC records: files of their own, or files in the package of a web archive (WACZ)."""
 
 import gzip
 import io
