@@ -11,7 +11,7 @@ from typing import Literal
 
 import pytest
 
-from recrawl.cli.crawler.recorded import Replay, plan_of
+from recrawl.cli.crawler.recorded import Replay, _note_poverty, plan_of
 from recrawl.cli.crawler.stage import OWN, play_virtually
 from recrawl.errors import InputError
 from recrawl.simulation.recorded.archive import read_captures
@@ -171,3 +171,24 @@ def test_true_dates_of_a_sitemap_are_worth_points(tmp_path: Path) -> None:
     without = fresh("none")
     assert fresh("true") > without + 0.05
     assert fresh("lying") > without - 0.02
+
+
+def test_a_budget_pays_four_requests_for_each_page_unless_another_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of few changes: one for each of them hardly pays for robots.txt, and that is said."""
+    source = Source(archives=(str(_archive(tmp_path / "a.warc", SITE)),))
+
+    def budgets(budget: str | None) -> float:
+        plan = plan_of(Replay(budget=budget, days=6.0), source, 60.0)
+        _note_poverty(plan)
+        return plan.budget_per_s * plan.recording.days * DAY_S
+
+    n_pages = len(plan_of(Replay(days=6.0), source, 60.0).recording.web().pages)
+
+    assert budgets(None) == pytest.approx(4 * n_pages)
+    assert "pays" not in capsys.readouterr().err
+    n_changes = budgets("1x")
+    assert 0 < n_changes < 2 * n_pages
+    said = f"pays {n_changes:,.0f} requests, {0.5 * n_changes:,.0f} of them for robots.txt"
+    assert said in capsys.readouterr().err
