@@ -8,7 +8,7 @@ from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.reports.nothing import why_nothing, why_only_seeds
 from recrawl.crawler.settings import Settings
-from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import Discovery, Kind, Outcome, PageState, PageUpdate, Visit
 
 SEED = "http://a.test/"
 
@@ -72,6 +72,21 @@ def test_a_seed_that_leads_nowhere_says_why(note: str | None, words: str) -> Non
     assert told is not None
     assert SEED in told
     assert words in told
+
+
+@pytest.mark.parametrize("named", [f"{SEED}lists/pages.xml", f"{SEED}sitemap.xml"])
+def test_a_sitemap_that_names_only_another_host_says_which(named: str) -> None:
+    """As where a site calls itself www in its sitemap, and is asked for without."""
+    frontier, settings = known(Outcome.NEW, PageState.INDEXED, None)
+    frontier.admit([Discovery(named, SEED[:-1], kind=Kind.SITEMAP)], 4.0, AdmissionLimits())
+    (lease,) = frontier.lease(1, limit=1, due_by_s=5.0, now_s=5.0, until_s=9.0)
+    visit = Visit(6.0, Outcome.LISTING, 200, note="leads only to www.a.test")
+    frontier.complete([PageUpdate(lease, visit, PageState.INDEXED, due_s=99.0)])
+    (host,) = frontier.hosts()
+    rules = b"" if "lists" not in named else b"Sitemap: /lists/pages.xml"
+    frontier.save_host(replace(host, robots_status=200, robots_body=rules))
+
+    assert why_only_seeds(frontier, settings) == f"{named} leads only to www.a.test"
 
 
 def test_where_another_page_is_known_nothing_is_said() -> None:

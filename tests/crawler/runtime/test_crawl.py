@@ -620,6 +620,34 @@ def test_a_sitemap_that_cannot_be_read_is_on_record_as_poison(
     assert len(virtual.web.asked(f"{A}/sitemap.xml")) == 1
 
 
+@pytest.mark.parametrize(
+    ("named", "note"),
+    [
+        (
+            ["http://www.a.test/x"],
+            "leads only to what is not in scope.hosts, such as http://www.a.test",
+        ),
+        (["http://w.a.test/x", f"{A}/y"], None),
+    ],
+)
+def test_a_sitemap_says_where_it_leads_if_all_of_that_is_out_of_the_crawl(
+    named: list[str], note: str | None
+) -> None:
+    """As that of a site that calls itself www, and is asked for without."""
+    pages = "".join(f"<url><loc>{url}</loc></url>" for url in named)
+
+    def build(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home")
+        web.reply(f"{A}/sitemap.xml", text(A, f"<urlset>{pages}</urlset>", "application/xml"))
+
+    virtual = run(100, build, Setup(hosts=("a.test",)))
+
+    details = virtual.frontier.details(f"{A}/sitemap.xml")
+    assert details is not None
+    assert details.recent[0].outcome is Outcome.LISTING
+    assert details.recent[0].note == note
+
+
 @pytest.mark.parametrize(("kind", "path"), [("sitemap", "/sitemap.xml"), ("page", "/")])
 def test_what_was_not_read_is_no_poison(
     monkeypatch: pytest.MonkeyPatch, kind: str, path: str

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.control.robots_txt import robots_from_answer
+from recrawl.crawler.control.urls import host_of, join
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.page import why_unknown
 from recrawl.crawler.reports.recent import note_words
@@ -61,12 +62,30 @@ def why_only_seeds(frontier: Frontier, settings: Settings) -> str | None:
             return None
         note = next((visit.note for visit in details.recent if visit.note), None)
         told.append(
-            f"{url} has no link to a page that belongs to the crawl, unless a script makes it "
+            _listed_elsewhere(frontier, url, settings)
+            or f"{url} has no link to a page that belongs to the crawl, unless a script makes it "
             "([[render]] has it made)"
             if note is None
             else f"{url} {note_words(note)}"
         )
     return "; ".join(told)
+
+
+def _listed_elsewhere(frontier: Frontier, seed: str, settings: Settings) -> str | None:
+    """Say where a sitemap of a seed's host leads, if all that it names is out of the crawl."""
+    home = f"{host_of(seed)}/"
+    host = next((one for one in frontier.hosts() if f"{one.host}/" == home), None)
+    named = []
+    if host is not None and host.robots_status is not None:
+        rules = robots_from_answer(settings.name, host.robots_status, host.robots_body or b"")
+        named = rules.sitemaps[:_LATEST]
+    for sitemap in [*named, "/sitemap.xml"]:
+        address = join(home, sitemap)
+        details = frontier.details(address, recent=_LATEST) if address is not None else None
+        for visit in details.recent if details is not None else ():
+            if visit.note:
+                return f"{address} {note_words(visit.note)}"
+    return None
 
 
 def _why_not(

@@ -290,10 +290,11 @@ class Visitor:
         # What it lists, not how: many feeds write the time of the request into themselves.
         raw_hash = self._world.extractor.raw_hash("\n".join(sorted(listed)).encode())
         changed = None if lease.raw_hash is None else raw_hash != lease.raw_hash
-        news, put_off = False, 0
+        news, put_off, n_found = False, 0, 0
         for first in range(0, max(len(pages), 1), _LISTED_AT_ONCE):
             some = pages[first : first + _LISTED_AT_ONCE]
             found += admission.dated(some, depth=depth)
+            n_found += len(found)
             # A feed of one page's versions tells of no page.
             news |= any(
                 not self._recorder.knows(one.url) and not is_doubted(one.url) for one in found
@@ -305,8 +306,9 @@ class Visitor:
             )
             found.clear()
             await asyncio.sleep(0)
+        away = None if n_found else admission.leads_away(lease, [url for url, _ in pages])
         finding = Finding(
-            Outcome.LISTING, response, raw_hash=raw_hash, changed=changed, told_news=news
+            Outcome.LISTING, response, raw_hash=raw_hash, changed=changed, told_news=news, note=away
         )
         self._record(lease, finding, started_s, read_again=bool(put_off))
 
