@@ -574,8 +574,11 @@ def test_what_is_refused_of_each_page_is_left_after_a_few(status: int, is_left: 
 def test_what_a_path_shows_of_each_thing_and_is_refused_is_left_after_a_few(
     shape: str, status: int, is_left: bool
 ) -> None:
-    """Of what is shown whoever may see it, else only for the way in which it is asked for."""
-    yields, asked = AddressYields(), list[str]()
+    """Of what is shown whoever may see it, else only for the way in which it is asked for.
+
+    In a later run too.
+    """
+    yields, again, asked = AddressYields(), AddressYields(), list[str]()
     for number in range(200):
         for path in (f"/thing/{number}", shape.format(n=number)):
             one = lease(len(asked), path)
@@ -583,14 +586,18 @@ def test_what_a_path_shows_of_each_thing_and_is_refused_is_left_after_a_few(
                 continue
             asked.append(path)
             if path == f"/thing/{number}":
-                yields.observe(visited(one, f"text {number}"))
+                update = visited(one, f"text {number}")
+                yields.observe(update)
+                again.recall([(one.url, update.state, update.signature, 200)])
                 continue
             update = replace(visited(one, None, Outcome.DENIED), state=PageState.MISSING)
             yields.observe(replace(update, visit=replace(update.visit, status=status)))
+            again.recall([(one.url, update.state, None, status)])
 
     n_things = sum(path.count("/") == 2 and path.startswith("/thing") for path in asked)
     assert n_things == 200
     assert (len(asked) - n_things <= 20) == is_left
+    assert (again.due_s(lease(9_999, shape.format(n=999)), NOW_S) > NOW_S) == is_left
 
 
 @pytest.mark.parametrize(
