@@ -161,7 +161,7 @@ def _shell(command: str, cwd: Path) -> str:
     words = [sys.executable, "-m", *shlex.split(command)]
     environment = ENV | {"COLUMNS": "80", "NO_COLOR": "1"} | {"HOME": os.fspath(cwd)}
     done = subprocess.run(
-        words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
+        words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, f"{command}: {done.stderr}"
     return done.stdout + done.stderr

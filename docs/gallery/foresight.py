@@ -21,7 +21,10 @@ for directory in range(20):
             urls.append(f"https://a.test/{directory}/{page}")
             times.append(at + rng.uniform(0, 3600.0))
 report = recrawl.backtest(
-    {"url": urls, "changed_at": times}, policies=["foresight", "uniform"], resamples=20, orders=3
+    {"url": urls, "changed_at": times},
+    policies=["recrawl", "foresight", "uniform"],
+    resamples=20,
+    orders=3,
 )
 found = {}
 for row in report.table.to_pylist():
