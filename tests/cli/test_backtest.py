@@ -110,7 +110,7 @@ def test_a_backtest_is_told_to_people(changes: Path, capsys: pytest.CaptureFixtu
 
     assert code == 0, err
     assert "budget 0.5x" in out
-    assert "recrawl ahead by, points" in out
+    assert "foresight ahead by, points" in out
 
 
 def test_a_git_repository_becomes_a_history(
