@@ -13,6 +13,7 @@ import pytest
 
 from recrawl.cli.app import main
 from recrawl.errors import InputError, InvalidTable
+from recrawl.simulation.recorded.warc_files import warc_files
 from recrawl.tables.captures.cdx import compact_instant, read_cdx
 from recrawl.tables.captures.crawlers import read_nutch, read_stormcrawler
 from recrawl.tables.captures.looks import Look, Tally
@@ -394,6 +395,9 @@ def test_archives_in_a_package_are_read_as_if_they_were_not(tmp_path: Path) -> N
     assert list(read_warc(package, two)) == [*plain, *plain]
     assert (two.n_records, two.n_left_out) == (2 * one.n_records, 2 * one.n_left_out)
     assert two.done_bytes == package.stat().st_size
+    for held in warc_files(package):  # and nothing of what lies behind it
+        with held.open() as file:
+            assert file.read() == (SAMPLES / "site.warc.gz").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -215,9 +215,8 @@ class _Question:
         web = recording.web()
         whole = web.changes_per_day / DAY_S
         length_s = recording.days * DAY_S
-        text = (self.asked.budget or "").strip()
+        text = "the default" if self.asked.budget is None else self.asked.budget.strip()
         if self.asked.budget is None:
-            text = "the default"
             budget = max(whole, _LOOKS * len(web.pages) / length_s)
         elif text.endswith("x"):
             try:
@@ -315,7 +314,10 @@ def replay(
     }
     if plot is not None:
         draw_courses({OWN: own.course} | {n: a.course for n, a in others.items()}, _LEARNING, plot)
-    print_json(report) if json_ else _tell(plan, own, others, report)
+    if json_:
+        print_json(report)
+    else:
+        _tell(plan, own, others, report)
     return 0
 
 
@@ -324,11 +326,9 @@ def _note_poverty(plan: RecordedPlay) -> None:
     days, n_pages = plan.recording.days, len(plan.recording.web().pages)
     pays = plan.budget_per_s * days * DAY_S
     rules = min(days, 0.5 * pays)  # robots.txt holds for a day, or for the page that it is read for
+    said = f"pays {pays:,.0f} requests, {rules:,.0f} of them for robots.txt"
     if pays - rules < n_pages:
-        note(
-            f"note: this budget pays {pays:,.0f} requests, {rules:,.0f} of them for robots.txt: "
-            f"less than one for each of {n_pages:,} pages"
-        )
+        note(f"note: this budget {said}: less than one for each of {n_pages:,} pages")
 
 
 def backtest_of(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from typing_extensions import Buffer, override
+
 from recrawl.errors import InvalidTable
 
 __all__ = ["WarcFile", "warc_files"]
@@ -67,24 +69,38 @@ class WarcFile:
             raise InvalidTable(f"{self.name}: {error.strerror or error}") from None
 
 
-class _Part(io.FileIO):
+class _Part(io.RawIOBase):
     """A part of a file, whose first byte is number 0 and which ends where the part ends."""
 
     def __init__(self, path: Path, start: int, size: int) -> None:
-        super().__init__(path, "rb")
-        self._start, self._size = start, size
+        self._file = path.open("rb", buffering=0)
+        self._start, self._size, self._at = start, size, 0
 
-    def readinto(self, buffer: memoryview) -> int | None:  # type: ignore[override] # of bytes only
-        left = max(self._size - self.tell(), 0)
-        return super().readinto(memoryview(buffer)[:left])
+    @override
+    def readable(self) -> bool:
+        return True
 
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        if whence == io.SEEK_SET:
-            offset += self._start
-        return super().seek(offset, whence) - self._start
+    @override
+    def seekable(self) -> bool:
+        return True
 
-    def tell(self) -> int:
-        return super().tell() - self._start
+    @override
+    def readinto(self, buffer: Buffer, /) -> int | None:
+        left = max(self._size - self._at, 0)
+        self._file.seek(self._start + self._at)
+        n = self._file.readinto(memoryview(buffer)[:left])
+        self._at += n or 0
+        return n
+
+    @override
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        return self._at
+
+    @override
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def warc_files(path: Path) -> tuple[WarcFile, ...]:
