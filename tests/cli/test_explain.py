@@ -1,6 +1,7 @@
 """`recrawl explain`: what companions have to do with the next visit, in words and in JSON."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from tests.web.state import DAY_S, HOST, NOW_S, stories, write_state
 
 from recrawl.cli import main
+from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, PlanRecord, Visit
@@ -123,3 +125,26 @@ def test_a_page_that_moved_out_of_scope_says_so_and_nothing_of_a_plan(
     assert "crawl rate" not in shown(PAGE)
     assert "companions" not in shown(PAGE)
     assert "next visit none (out of scope: matches an exclude pattern)" in shown(OTHER)
+
+
+def test_a_page_whose_host_waits_for_more_of_its_pages_says_so(
+    capsys: pytest.CaptureFixture[str], state: Path
+) -> None:
+    """Due, not blocked, and its rules are old; while they hold, or nothing is due, not a word."""
+    frontier = open_frontier(state)
+    now_s = frontier.facts().instant.now_s or NOW_S
+    frontier.save_facts(PlanFacts(fetch_worth=1.0, plan_bound_per_s=1.0))
+    frontier.admit([Discovery(f"{HOST}/wanted", HOST)], now_s - DAY_S, AdmissionLimits())
+    frontier.close()
+
+    def shown(robots_until_s: float, url: str = f"{HOST}/wanted") -> str:
+        frontier = open_frontier(state)
+        (host,) = frontier.hosts()
+        frontier.save_host(replace(host, robots_status=404, robots_until_s=robots_until_s))
+        frontier.close()
+        return " ".join(told(capsys, state, url=url).split())
+
+    words = "its robots.txt, 4d old, is read again when enough waits here"
+    assert words in shown(now_s - 3 * DAY_S)
+    assert words not in shown(now_s - 3 * DAY_S, OTHER)
+    assert words not in shown(now_s + 9.0)

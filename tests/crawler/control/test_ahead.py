@@ -25,7 +25,7 @@ def order(ready_s: Sequence[float], stocks: Sequence[list[Lease]] = ()) -> Ahead
     """Return an order of hosts 0, 1, ... that may be asked from these instants on."""
     empty: list[list[Lease]] = [[] for _ in ready_s]
     aheads = [HostAhead(stock, until_s=NOW_S + 60.0) for stock in [*stocks, *empty[len(stocks) :]]]
-    made = AheadOrder(aheads.__getitem__, lambda host_id: 0)
+    made = AheadOrder(aheads.__getitem__, lambda host_id, now_s: None, lambda host_id: 0)
     for host_id, at_s in enumerate(ready_s):
         made.rest(host_id, at_s)
     return made

@@ -555,6 +555,13 @@ class AnyCrawl(RuleBasedStateMachine):
         self.ended_s: dict[int, float] = {}
         self.times: list[float] = []
         self.number = 0
+        self.opens_s: dict[int, float] = {}  # of hosts whose rules are known, without the gap
+        self.gaps_s: dict[int, float] = {}
+
+    @rule(gaps_s=st.dictionaries(st.integers(1, 4), st.floats(0, 90)))
+    def plan(self, gaps_s: dict[int, float]) -> None:
+        self.gaps_s = gaps_s
+        self.made.observe_openings(gaps_s)
 
     @rule(host_id=st.integers(1, 4), age_s=st.floats(-20, 20))
     def discover(self, host_id: int, age_s: float) -> None:
@@ -575,6 +582,9 @@ class AnyCrawl(RuleBasedStateMachine):
             host_id = task.host_id if isinstance(task, AskRobots) else task.lease.host_id
             assert host_id not in self.in_flight, "two in flight"
             assert self.now_s >= self.ended_s.get(host_id, -inf) + 3.0, "closer than the delay"
+            if isinstance(task, AskRobots):
+                opens_s = self.opens_s.get(host_id, -inf) + self.gaps_s.get(host_id, 0.0)
+                assert self.now_s >= opens_s, "opened too soon"
             self.in_flight[host_id] = isinstance(task, AskRobots)
             self.times.append(self.now_s)
             for n, start_s in enumerate(reversed(self.times), start=1):
@@ -590,7 +600,9 @@ class AnyCrawl(RuleBasedStateMachine):
         else:
             self.made.unanswered(host_id, self.now_s, "timeout")
         if self.in_flight.pop(host_id):
-            self.made.set_robots(host_id, OPEN if status in (200, 404) else CLOSED, self.now_s + 60)
+            is_open, until_s = status in (200, 404), self.now_s + 60
+            self.made.set_robots(host_id, OPEN if is_open else CLOSED, until_s)
+            self.opens_s[host_id] = until_s if is_open else -inf
         self.ended_s[host_id] = self.now_s
 
 
@@ -920,3 +932,108 @@ def test_a_host_that_refuses_is_left_alone_once_for_all_that_it_had_been_asked_f
     timing = made.host(1).politeness
     assert timing.failures == 1
     assert timing.blocked_until_s == NOW_S + 60.0
+
+
+DAY_S = 86_400.0
+
+
+def closed(made: Dispatcher, host_id: int, closed_s: float, gap_s: float) -> None:
+    """Tell of a host with a page due, whose rules grew old so long ago."""
+    known(made, host_id, until_s=NOW_S - closed_s)
+    made.set_robots(host_id, OPEN, NOW_S - closed_s, is_news=False)
+    made.observe_openings({host_id: gap_s})
+
+
+def test_a_closed_host_is_opened_after_its_gap_for_all_that_waits() -> None:
+    """And then its pages come one after another, without rules in between."""
+    made = dispatcher(delay_s=0.0)
+    closed(made, 1, closed_s=DAY_S, gap_s=3.0 * DAY_S)
+
+    waits = made.pick(NOW_S)
+    opened_s = NOW_S + 2.0 * DAY_S
+    opens = made.pick(opened_s)
+    made.answered(1, opened_s, 200, None)
+    made.set_robots(1, OPEN, opened_s + DAY_S)
+    refill = made.pick(opened_s)
+    stocked(made, 1, lease(1, 1), lease(1, 2))
+    first = made.pick(opened_s)
+    made.answered(1, opened_s, 200, None)
+    later_s = opened_s + 0.9 * DAY_S
+    known(made, 1, due_s=later_s)
+
+    assert waits == Wait(opened_s)
+    assert opens == AskRobots(1, "http://1.test")
+    assert isinstance(refill, Refill)
+    assert first == Fetch(lease(1, 1))
+    assert made.pick(later_s) == Fetch(lease(1, 2))
+
+
+def test_who_asks_for_a_page_waits_for_no_gap() -> None:
+    made = dispatcher()
+    closed(made, 1, closed_s=DAY_S, gap_s=3.0 * DAY_S)
+    made.observe_asked(1)
+
+    assert made.pick(NOW_S) == AskRobots(1, "http://1.test")
+
+
+def test_a_host_that_closes_while_its_turn_is_waited_for_waits_as_others_do() -> None:
+    """It was ready before, and the budget was not."""
+    made = dispatcher(rate=0.01, burst=1.0)
+    known(made, 1, until_s=NOW_S + 50.0)
+    made.observe_openings({1: 400.0})
+    stocked(made, 1, lease(1, 1))
+    made.budget.spend(NOW_S)
+    waits = made.pick(NOW_S)
+    assert isinstance(waits, Wait)
+    assert waits.until_s > NOW_S + 50.0, "the budget is not there before its rules grow old"
+
+    assert made.pick(waits.until_s) == Wait(NOW_S + 450.0)
+
+
+def test_a_single_pass_and_rules_that_could_not_be_had_wait_for_no_gap() -> None:
+    once = dispatcher(horizon_s=NOW_S)
+    closed(once, 1, closed_s=DAY_S, gap_s=3.0 * DAY_S)
+    unread = dispatcher()
+    closed(unread, 1, closed_s=DAY_S, gap_s=3.0 * DAY_S)
+    unread.set_robots(1, CLOSED, NOW_S - 1.0)
+
+    assert once.pick(NOW_S) == AskRobots(1, "http://1.test")
+    assert unread.pick(NOW_S) == AskRobots(1, "http://1.test")
+
+
+@pytest.mark.parametrize(("come", "opens"), [(0.9, False), (0.2, True)])
+def test_a_request_to_spare_opens_a_host_or_goes_ahead_where_that_is_worth_more(
+    come: float, opens: bool
+) -> None:
+    """Half of its gap is past: an opening is worth about a quarter of the price."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    closed(made, 1, closed_s=DAY_S, gap_s=2.0 * DAY_S)
+    known(made, 2, due_s=NOW_S + DAY_S)
+    early = replace(
+        lease(2, 1, due_s=NOW_S + (1.0 - come) * DAY_S),
+        last_visit_s=NOW_S - come * DAY_S,
+        tier=9,
+        change_rate_per_s=1.0 / DAY_S,
+    )
+    refill = made.pick(NOW_S)
+    made.stock_ahead(2, [early], until_s=ALWAYS_S, from_s=inf)
+
+    assert isinstance(refill, Refill)
+    assert made.pick(NOW_S) == (AskRobots(1, "http://1.test") if opens else Fetch(early))
+
+
+def test_no_request_lies_unused_while_a_host_could_be_opened() -> None:
+    """However long its gap: there is nothing else to do."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    closed(made, 1, closed_s=1.0, gap_s=30.0 * DAY_S)
+
+    assert made.pick(NOW_S) == AskRobots(1, "http://1.test")
+
+
+def test_where_a_visit_must_be_worth_something_no_host_is_opened_for_less() -> None:
+    made = dispatcher(delay_s=0.0, least_share=0.5)
+    made.observe_plan(0.5)
+    closed(made, 1, closed_s=DAY_S, gap_s=3.0 * DAY_S)
+
+    assert made.pick(NOW_S) == Wait(NOW_S + 2.0 * DAY_S)
+    assert made.pick(NOW_S + 1.9 * DAY_S) == AskRobots(1, "http://1.test")

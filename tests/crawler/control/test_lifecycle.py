@@ -447,6 +447,32 @@ def test_a_listing_is_read_early_once_as_that_is_the_first_to_tell_what_is_new()
     assert "second reading" in first.why
 
 
+def test_a_listing_that_is_not_there_is_looked_for_ever_more_seldom() -> None:
+    """Until it is there again, and what it told of before says how soon that is at first."""
+
+    class Priced(OnePrice):
+        @override
+        def listing_interval(self, page_id: int, *args: object, **_: object) -> float | None:
+            return 700.0 if page_id == 7 else None
+
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"), price=Priced(1.0))
+
+    def waits(listing: Lease, states: list[PageState]) -> list[float]:
+        found = list[float]()
+        for state in states:
+            outcome = {Is.INDEXED: Was.LISTING}.get(state, Was.NOT_FOUND)
+            came = times.after_visit(listing, outcome, state, NOW_S, changed=None)
+            listing = replace(listing, state=state, memory=came.memory or b"")
+            found.append(came.due_s - NOW_S)
+        return found
+
+    never = waits(lease(Is.DISCOVERED, kind=Kind.SITEMAP), [Is.MISSING, *[Is.GONE] * 12])
+    assert never == [min(RULES.listing_s * 2**n, RULES.max_interval_s) for n in range(13)]
+    away = [Is.MISSING, Is.GONE, Is.GONE, Is.INDEXED, Is.MISSING]
+    told = waits(lease(kind=Kind.FEED, page_id=7, memory=bytes([3])), away)
+    assert told == [700.0, 1_400.0, 2_800.0, 700.0, 700.0]
+
+
 def test_a_listing_is_read_when_what_it_brings_is_worth_that() -> None:
     """Where it is known what that is; how often it told nothing new is kept all the same."""
 

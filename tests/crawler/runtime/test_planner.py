@@ -75,6 +75,7 @@ class Held(MemoryFrontier):
         super().__init__()
         self.weights, self.waiting, self.indexed = np.ones(n), waiting, indexed
         self.dates_s = np.full(n, np.nan)
+        self.crawl_rate = np.nan  # of each page, by the plan before; nan: there was none
         self.same: list[int] = []
         self.visits = dict[str, int]()
         self.away_s = 0.0
@@ -86,7 +87,7 @@ class Held(MemoryFrontier):
     def planned_pages(self) -> PlannedPages:
         n = len(self.weights)
         ids, none, at = np.arange(1, n + 1), np.full(n, np.nan), np.full(n, EPOCH_S - DAY_S)
-        rates = np.full(n, 1.0 / DAY_S)
+        rates = np.full(n, self.crawl_rate)
         return PlannedPages(ids, ids, self.weights, none, none, rates, at, at, self.dates_s)
 
     @override
@@ -194,6 +195,32 @@ def test_a_plan_has_of_the_budget_what_first_visits_and_timetables_leave(
 
     assert question.budget_per_s == pytest.approx(budget)
     assert question.span_s == pytest.approx(span_s)
+
+
+@pytest.mark.parametrize(("n", "budget"), [(10, BUDGET - 10 / (2 * DAY_S)), (200, 0.5 * BUDGET)])
+def test_a_plan_leaves_robots_txt_its_requests(n: int, budget: float) -> None:
+    """Of hosts visited daily every other day, as it holds for one; half of the budget at most."""
+    frontier = Held(n)
+    frontier.crawl_rate = 1.0 / DAY_S
+
+    assert asked(frontier)[0].budget_per_s == pytest.approx(budget)
+
+
+def test_a_plan_says_for_how_long_hosts_stay_closed() -> None:
+    """By its price; not those of sources that are probed by the clock."""
+    policy, frontier = Policy(), Held(4)
+    policy.answer = lambda question: replace(answer(question), price=3.0 * DAY_S)
+
+    async def main() -> VirtualCrawl:
+        virtual = planning(frontier, policy, sources=(replace(probed(1), url="http://h2.test/f"),))
+        await virtual.crawl.planner.replan()
+        return virtual
+
+    made = run_virtually(main()).crawl
+    gaps_s = [one.gap_s for one in made.dispatcher.hosts()]
+
+    assert gaps_s[1] == 0.0
+    assert gaps_s[0] == gaps_s[2] == gaps_s[3] == 0.5 * Setup().revisit.max_interval_s
 
 
 def test_a_plan_leaves_what_is_born_its_first_visits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -374,7 +401,7 @@ def test_what_is_found_while_others_wait_counts_whole() -> None:
 
 def test_only_rates_that_moved_are_written() -> None:
     policy, frontier = Policy(), Held(4)
-    policy.answer = answer
+    policy.answer, frontier.crawl_rate = answer, 1.0 / DAY_S
 
     async def main() -> None:
         await planning(frontier, policy).crawl.planner.replan()
@@ -425,6 +452,7 @@ def test_dates_that_proved_true_have_pages_looked_at_again_that_were_gone(
     """Of the second host nothing is known yet; what the others announce is kept for readers."""
     policy, frontier = Policy(), Held(3)
     policy.answer, frontier.dates_s = answer, np.full(3, EPOCH_S - 2 * DAY_S)
+    frontier.crawl_rate = 1.0 / DAY_S
     proved = {1: Announcer(0.5, 0.9, EPOCH_S)}
     read = [Birth(9, 1, Kind.SITEMAP, n=0.0, exposure_s=DAY_S, last_visit_s=EPOCH_S)]
     monkeypatch.setattr(SqliteWorths, "births", lambda _: read)

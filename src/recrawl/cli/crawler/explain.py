@@ -7,6 +7,7 @@ from typing import Any, Final
 from recrawl.cli.crawler.place import HERE, CrawlNamed
 from recrawl.cli.options import Json
 from recrawl.cli.output import console, print_json, print_table
+from recrawl.crawler.control.openings import RULES_HOLD_S
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.reports.page import explain_page
 from recrawl.crawler.wiring.stores import open_frontier
@@ -150,6 +151,9 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)
         rows.append(("host", f"blocked for {left}: {report['host_blocked_why']}"))
+    elif report["host_closed_since_s"] and details.due_s < now_s:
+        old = show_duration(now_s - report["host_closed_since_s"] + RULES_HOLD_S)
+        rows.append(("host", f"its robots.txt, {old} old, is read again when enough waits here"))
     elif report["host_shares"]:
         rows.append(("host", f"{report['host_shares']}, of which one is asked at a time"))
     rows += _reason_rows(report)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from recrawl.crawler.control.heaps import HostHeap
+from recrawl.crawler.control.openings import opening_share
 from recrawl.crawler.control.tiers import worth_share
 from recrawl.terms import Lease
 
@@ -64,16 +65,28 @@ class AheadOrder:
     Parameters
     ----------
     ahead_of : the pages leased ahead of a host
+    closed_of : since when a host is closed, as its rules have grown old, and until when what is due
+        of it waits; None: it is open (:mod:`.openings`)
     version_of : of a host: an entry of an older one says nothing any more
+
+    Attributes
+    ----------
+    least_share : of the price, below which no host is opened
     """
 
     def __init__(
-        self, ahead_of: Callable[[int], HostAhead], version_of: Callable[[int], int]
+        self,
+        ahead_of: Callable[[int], HostAhead],
+        closed_of: Callable[[int, float], tuple[float, float] | None],
+        version_of: Callable[[int], int],
     ) -> None:
+        self.least_share = 0.0
         self._ahead_of = ahead_of
+        self._closed_of = closed_of
         self._version_of = version_of
         self._resting = HostHeap(version_of)  # by when they may be asked
         self._empty = HostHeap(version_of)  # may be asked now, nothing leased; the same
+        self._closed = HostHeap(version_of)  # by when they are opened
         self._tiers: dict[int, HostHeap] = {}  # by due time of their best page
         self._refilled = False
 
@@ -94,7 +107,7 @@ class AheadOrder:
         is_free : no request can be made now anyway; if one can, every other call is for leasing
         """
         self._wake(now_s)
-        self._refilled = self._empty.first() is not None and (
+        self._refilled = self._first_open(self._empty, now_s) is not None and (
             is_free or not self._refilled or self._best(now_s) is None
         )
         return self._empty.pop() if self._refilled else None
@@ -106,19 +119,34 @@ class AheadOrder:
 
     def _best(self, now_s: float) -> HostHeap | None:
         best, most = None, -inf
+        first = self._closed.first()
+        if first is not None and (closed := self._closed_of(first[1], now_s)) is not None:
+            share = opening_share(now_s - closed[0], closed[1] - closed[0])
+            if share >= self.least_share:
+                best, most = self._closed, share
         for hosts in self._tiers.values():
-            first = hosts.first()
+            first = self._first_open(hosts, now_s)
             if first is not None:
                 worth = worth_share(self._ahead_of(first[1]).best(now_s), now_s)
                 if worth > most:
                     best, most = hosts, worth
         return best
 
+    def _first_open(self, hosts: HostHeap, now_s: float) -> tuple[float, int] | None:
+        """Return the first of them that is still open."""
+        while (first := hosts.first()) is not None:
+            if (closed := self._closed_of(first[1], now_s)) is None:
+                return first
+            self._closed.push(closed[1], hosts.pop())
+        return None
+
     def _wake(self, now_s: float) -> None:
         while (first := self._resting.first()) is not None and first[0] <= now_s:
             host_id = self._resting.pop()
             ahead = self._ahead_of(host_id)
-            if ahead.stock and now_s < ahead.until_s:
+            if (closed := self._closed_of(host_id, now_s)) is not None:
+                self._closed.push(closed[1], host_id)
+            elif ahead.stock and now_s < ahead.until_s:
                 best = ahead.best(now_s)
                 hosts = self._tiers.setdefault(best.tier, HostHeap(self._version_of))
                 hosts.push(best.due_s, host_id)

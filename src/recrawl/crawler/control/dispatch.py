@@ -19,7 +19,7 @@ Longer than most modules because every rule about which request is next is here.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import inf
 from typing import Final
 
@@ -103,8 +103,11 @@ class Dispatcher:
         self._asked = HostHeap(self._version_of)  # by due time, what somebody asked for
         self._free = HostHeap(self._version_of)  # by due time, what waits for no budget, or may
         self._first_free = first_free
-        self._ahead = AheadOrder(lambda host_id: self._hosts[host_id].ahead, self._version_of)
+        self._ahead = AheadOrder(
+            lambda host_id: self._hosts[host_id].ahead, self._closed_of, self._version_of
+        )
         self._least_share = least_share if horizon_s == inf else inf
+        self._ahead.least_share = self._least_share
         self.discovery_share = discovery_share
         self._looks = False  # the next choice is for leasing what is due, if it is not leased
         self._owed = 0.0  # requests that what no plan knows has had too few of
@@ -164,6 +167,7 @@ class Dispatcher:
             mine = self._hosts.get(queue.host_id)
             if mine is not None:
                 mine.politeness.rest_after(queue.politeness)
+                mine.gap_s = queue.gap_s
                 self._changed(mine)
         self._ips.follow(before._ips)
 
@@ -220,10 +224,26 @@ class Dispatcher:
         """
         if self._least_share == inf:
             return
-        self._least_share = least_share
+        self._least_share = self._ahead.least_share = least_share
         for queue in self._hosts.values():
             queue.ahead.from_s = -inf
             self._changed(queue)
+
+    def observe_openings(self, gaps_s: Mapping[int, float], never: Container[str] = ()) -> None:
+        """Learn for how long hosts stay closed (:mod:`.openings`); a single pass waits for nobody.
+
+        Parameters
+        ----------
+        gaps_s : by host; others stay open
+        never : names of hosts that do, too
+        """
+        if self.horizon_s < inf:
+            return
+        for queue in self._hosts.values():
+            gap_s = 0.0 if queue.host in never else gaps_s.get(queue.host_id, 0.0)
+            if gap_s != queue.gap_s:
+                queue.gap_s = gap_s
+                self._changed(queue)
 
     def worth_ahead(self, lease: Lease, now_s: float) -> float:
         """Return what a visit ahead of its time is worth; 0 where the budget is not for that."""
@@ -236,6 +256,8 @@ class Dispatcher:
         """Return the next task. Requests are counted and their hosts marked busy here."""
         self._wake(now_s)
         while (queue := self._most_urgent(now_s)) is not None:
+            if self._is_held(queue, now_s):
+                continue
             if self._has_turn(queue, now_s):
                 return self._task_of(queue, now_s)
         return Wait(self._next_s()) if self._least_share == inf else self._pick_ahead(now_s)
@@ -655,16 +677,30 @@ class Dispatcher:
             span_s = 0.5 * self.lease_s
         return int(min(max(span_s / pace_s, 1), _STOCK))
 
-    def _changed(self, queue: HostQueue) -> None:
+    def _changed(self, queue: HostQueue, not_before_s: float = -inf) -> None:
         queue.version += 1
         if queue.waits_for_ip:  # it is in no order until its turn
             return
-        ready_s = queue.ready_s(self.horizon_s)
+        ready_s = max(queue.ready_s(self.horizon_s), not_before_s)
         if ready_s < inf:
             self._waiting.push(ready_s, queue.host_id)
         ahead_s = queue.ahead_ready_s
         if ahead_s < inf and self._least_share < inf:
             self._ahead.rest(queue.host_id, ahead_s)
+
+    def _closed_of(self, host_id: int, now_s: float) -> tuple[float, float] | None:
+        """Return since when a host is closed, and until when it is; None where it is open."""
+        queue = self._hosts[host_id]
+        if not queue.is_closed(now_s):
+            return None
+        return queue.robots_until_s, max(queue.opens_s, queue.head_due_s)
+
+    def _is_held(self, queue: HostQueue, now_s: float) -> bool:
+        """Tell whether a host waits, closed since it got ready; it is ready when it is opened."""
+        if not queue.is_closed(now_s) or now_s >= queue.opens_s:
+            return False
+        self._changed(queue, queue.opens_s)
+        return True
 
     def _push_ready(self, queue: HostQueue, now_s: float) -> None:
         queue.settle(now_s)

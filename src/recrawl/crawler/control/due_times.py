@@ -11,6 +11,7 @@ import xxhash
 from recrawl.crawler.control.births import birth_interval
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.one_price import OnePrice
+from recrawl.crawler.control.openings import RULES_HOLD_S
 from recrawl.crawler.control.returns import Returns
 from recrawl.crawler.control.revisit_policy import (
     NextVisit,
@@ -66,9 +67,10 @@ _FIRST_MOVE: Final = b"moved first"  # what is remembered of the first page of a
 _MOST_HOSTS: Final = 20_000  # of which it is remembered when pages moved
 _MOST_DETOURS: Final = 40  # doublings of the interval
 _EARLY: Final = 1.0 / 24.0  # of the interval of listings, from the first to the second reading
+_MOST_ABSENT: Final = 20  # doublings for one that is not there; the longest interval comes first
+_ABSENT: Final = frozenset({PageState.MISSING, PageState.GONE})
 _LOOKED_EARLY: Final = 255  # in the place of how many times a listing told nothing new
 _DEFERRED_S: Final = 60.0
-_RULES_KEPT_S: Final = 86_400.0  # for so long robots.txt is not read again
 _SLIP_S: Final = 86_400.0  # within which people notice that their pages are in no index
 _PUT_OFF: Final = "other pages took long to read: fetched again after a delay that doubles"
 _TRIED_AGAIN: Final = {
@@ -184,14 +186,15 @@ class DueTimes:
         return lease.state is PageState.MOVED and lease.memory == _FIRST_MOVE
 
     def _after_listing(
-        self, lease: Lease, at_s: float, changed: bool | None, *, is_first: bool
+        self, lease: Lease, after: PageState, at_s: float, changed: bool | None
     ) -> NextVisit:
         """Return when a sitemap or feed is read again: when what it has brought is worth that.
 
         Until something is known of that, ever later while it tells nothing new; but the second
-        reading, which is the first to tell how much of it is new, comes early. What is absent may
-        come, and is looked for at the interval that is set.
+        reading, which is the first to tell how much of it is new, comes early.
         """
+        if after in _ABSENT:
+            return self._after_no_listing(lease, at_s)
         rules = self.rules
         before = lease.memory[0] if lease.memory else 0
         if before == _LOOKED_EARLY:  # too soon for silence to tell anything
@@ -203,6 +206,7 @@ class DueTimes:
             lease.page_id, lease.host_id, usual_s, rules.max_interval_s, quiet=quiet
         )
         early_s = rules.clamp(rules.listing_s * _EARLY)
+        is_first = after is PageState.INDEXED and lease.state is not PageState.INDEXED
         if is_first and early_s < (usual_s if priced_s is None else rules.clamp(priced_s)):
             why = "only a second reading tells how much of it is new"
             return NextVisit(at_s + early_s, why, memory=bytes([_LOOKED_EARLY]))
@@ -212,6 +216,20 @@ class DueTimes:
         if quiet:
             why += f", longer as the last {quiet} times told nothing new"
         return NextVisit(at_s + usual_s, why, memory=bytes([quiet]))
+
+    def _after_no_listing(self, lease: Lease, at_s: float) -> NextVisit:
+        """Return when a sitemap or feed is looked for again that is not there: ever later.
+
+        It may come any day. One that robots.txt names anew is another address, and read at once.
+        """
+        known = lease.memory[0] if lease.memory and lease.state in _ABSENT else 0
+        why = "not there: looked for again after a delay that doubles"
+        rules = self.rules
+        priced_s = self.price.listing_interval(
+            lease.page_id, lease.host_id, rules.listing_s, rules.max_interval_s
+        )
+        again_s = rules.clamp((rules.listing_s if priced_s is None else priced_s) * 2**known)
+        return NextVisit(at_s + again_s, why, memory=bytes([min(known + 1, _MOST_ABSENT)]))
 
     def listing_intervals(self) -> dict[int, float]:
         """Return, by sitemap and feed, how long after a visit what is born in it is worth another.
@@ -240,8 +258,7 @@ class DueTimes:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
         if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
-            is_first = after is PageState.INDEXED and lease.state is not PageState.INDEXED
-            return self._after_listing(lease, at_s, changed, is_first=is_first)
+            return self._after_listing(lease, after, at_s, changed)
         if after is PageState.MISSING:
             why = "not found, or nothing to index, once: to be confirmed"
             if outcome is Outcome.REDIRECTED:
@@ -255,7 +272,7 @@ class DueTimes:
         if after is PageState.DISALLOWED and lease.last_visit_s is not None:
             # What was allowed may be forbidden by a slip: whole sites are, with one line.
             is_known = lease.state is PageState.DISALLOWED
-            away_s = max(at_s - lease.last_visit_s if is_known else 0.0, _RULES_KEPT_S)
+            away_s = max(at_s - lease.last_visit_s if is_known else 0.0, RULES_HOLD_S)
             why = "robots.txt forbids it now: looked at again after a delay that doubles"
             return NextVisit(at_s + min(away_s, rules.max_interval_s), why)
         if after is PageState.EXCLUDED and outcome in _CONTENT:

@@ -1,7 +1,7 @@
 """Evidence from a crawl's history for decisions on revisits, column by column."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,3 +79,10 @@ class PlannedPages:
         with np.errstate(invalid="ignore"):
             rested = now_s - self.last_visit_s >= self.last_visit_s - self.lastmod_s
             return np.asarray((self.lastmod_s > self.seen_s) & rested)
+
+    def without(self, page_ids: Sequence[int]) -> "PlannedPages":
+        """Leave out some pages."""
+        if not page_ids:
+            return self
+        kept = ~np.isin(self.page_ids, page_ids)
+        return PlannedPages(*(getattr(self, item.name)[kept] for item in fields(self)))

@@ -35,6 +35,7 @@ class HostQueue:
     robots_until_s: float = 0.0
     is_read_in_full: bool = False  # its word that a page is not modified counts for nothing
     is_robots_news: bool = False  # robots.txt was read, and no page has been asked for since
+    gap_s: float = 0.0  # for so long it stays closed once its rules have grown old
     stock: deque[Lease] = field(default_factory=deque)
     stock_until_s: float = 0.0
     ahead: HostAhead = field(default_factory=HostAhead)
@@ -128,11 +129,22 @@ class HostQueue:
         self.stock.extendleft(reversed(asked))
         self.stock.extend(lease for lease in leases if lease.tier != ASKED)
 
+    @property
+    def opens_s(self) -> float:
+        """From when old rules are worth reading again for what is due; -inf: they need not wait."""
+        is_old = self.robots is not None and self.robots.reachable and not self.is_robots_news
+        return self.robots_until_s + self.gap_s if is_old and not self.is_asked else -inf
+
+    def is_closed(self, now_s: float) -> bool:
+        """Tell whether rules that have been read have grown old."""
+        return self.opens_s > -inf and now_s >= self.robots_until_s
+
     def ready_s(self, horizon_s: float) -> float:
         """The earliest instant at which this host by itself has something to do."""
         if self.refilling or self.resolving or self.head_due_s > horizon_s:
             return inf
-        return max(self.politeness.ready_s, self.head_due_s)
+        ready_s = max(self.politeness.ready_s, self.head_due_s)
+        return ready_s if ready_s < self.robots_until_s else max(ready_s, self.opens_s)
 
     def pass_ready_s(self, horizon_s: float) -> float:
         """The same, with the rest of its IP address; who may ask that is another matter."""

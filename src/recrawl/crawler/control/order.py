@@ -9,9 +9,12 @@ next interval, or the pages that wait would get fewer visits than they were plan
 from math import exp, frexp, sqrt
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recrawl.terms import Lease
 
-__all__ = ["forgiven_s", "lane_of", "root_urgency"]
+__all__ = ["curvatures", "forgiven_s", "lane_of", "root_urgency"]
 
 _MOST_EXPECTED_CHANGES: Final = 3.0  # pages that change far more often would never be urgent
 _LEAST_SHARE: Final = 0.01  # nor pages that hardly change; nobody starves
@@ -46,6 +49,28 @@ def root_urgency(lease: Lease) -> float | None:
     change_rate = crawl_rate if known is None else known
     expected = min(change_rate / crawl_rate, _MOST_EXPECTED_CHANGES)
     return sqrt(weight * max(change_rate * exp(-expected), _LEAST_SHARE * crawl_rate))
+
+
+def curvatures(
+    weights: NDArray[np.float64],
+    change_rates: NDArray[np.float64],
+    crawl_rates: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the urgencies of pages, the squares of :func:`root_urgency`; 0 of those never visited.
+
+    Parameters
+    ----------
+    weights : shape (n,), >= 0
+    change_rates : shape (n,), 1/s; nan: not known
+    crawl_rates : shape (n,), 1/s, >= 0
+    """
+    known = np.where(np.isnan(change_rates), crawl_rates, change_rates)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = np.minimum(known / crawl_rates, _MOST_EXPECTED_CHANGES)
+        found = np.maximum(weights, 1e-9) * np.maximum(
+            known * np.exp(-expected), _LEAST_SHARE * crawl_rates
+        )
+    return np.where(crawl_rates > 0.0, found, 0.0)
 
 
 def lane_of(root: float) -> int:

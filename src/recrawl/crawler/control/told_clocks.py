@@ -1,6 +1,7 @@
 """The clocks of a crawl's directories, told of the visits that the state holds."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from recrawl.crawler.control.revisits import RevisitControl
     from recrawl.learning.group_clocks import GroupClocks
 
-__all__ = ["ToldClocks", "group_name"]
+__all__ = ["ToldClocks", "clocks_text", "group_name"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -252,3 +253,26 @@ def _at_instants(
     at_s = last_s[page] - (whole - passed)
     known = np.isfinite(at_s)
     return page[known], (at_s - intervals_s)[known], at_s[known], changed[known], told[known]
+
+
+def clocks_text(fast: Sequence[FastClock], urls: Mapping[int, str]) -> str:
+    """Return in JSON, with their names, the groups that change fast; nothing where none does.
+
+    Parameters
+    ----------
+    urls : by page; a group whose page is not known any more is left out
+    """
+    if not fast:
+        return ""
+    told = [
+        {
+            "group": group_name(urls[one.page_id], one.depth),
+            "factor": one.factor,
+            "found": one.found,
+            "expected": one.expected,
+            "for_s": one.for_s,
+        }
+        for one in fast
+        if one.page_id in urls
+    ]
+    return json.dumps(told)

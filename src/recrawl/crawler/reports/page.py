@@ -107,9 +107,16 @@ def page_report(
         host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
         host_rest_s=host.rest_s,
         host_is_read_in_full=host.is_read_in_full,
+        host_closed_since_s=_closed_since_s(host, price, now_s),
         next_visit_s=max(details.due_s, host.blocked_until_s),
     )
     return report
+
+
+def _closed_since_s(host: HostRecord, price: float | None, now_s: float) -> float | None:
+    """Return since when the rules of a host are old, where its pages wait for each other."""
+    is_read = host.robots_status is not None and host.blocked_until_s <= now_s
+    return host.robots_until_s if price and is_read and host.robots_until_s < now_s else None
 
 
 def _last_note(details: PageDetails) -> str | None:

@@ -4,10 +4,9 @@ It runs beside the crawl, on a thread of its own; reading and writing the fronti
 frontier's thread in between.
 """
 
-import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final, TypeAlias
 
@@ -23,11 +22,14 @@ from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.host_queue import by_server
+from recrawl.crawler.control.openings import Openings, plan_openings
+from recrawl.crawler.control.plan_budget import budget_for_pages, budget_for_revisits
 from recrawl.crawler.control.revisit_policy import FastClock, Replan, ask_for_plan
 from recrawl.crawler.control.timetables import learn_timetable
-from recrawl.crawler.control.told_clocks import group_name
+from recrawl.crawler.control.told_clocks import clocks_text
+from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.facts import PlanFacts
-from recrawl.crawler.ports import Frontier, Offload
+from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.visit_learner import VisitLearner, parts_of
@@ -36,8 +38,7 @@ from recrawl.terms import Announcer, Birth, HostRecord, PageDetails, PageState, 
 
 __all__ = ["Planner"]
 
-_LEAST_FOR_REVISITS: Final = 0.35  # of the budget, however many pages wait for their first visit
-_LEAST_WITHOUT_GONE: Final = 0.5  # of the budget, however many pages are gone
+_LONGEST_GAP: Final = 0.5  # of the longest interval, for which a host stays closed
 _SETTLES_S: Final = 5.0  # of a start: its first requests wait for no plan
 _DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
@@ -62,6 +63,7 @@ class SolvedPlan:
     why: str
     fast: tuple[FastClock, ...]
     announcers: Mapping[int, Announcer]
+    openings: Openings
     estimate: FreshnessEstimate | None
     relearned: tuple[NDArray[Any], ...]  # pages, rates, factors of those whose rate has moved
 
@@ -105,6 +107,7 @@ class Planner:
         self._importance = importance
         self._copies: list[int] = []
         self._learner = VisitLearner(believed, world.on_state, on_plan)
+        self._listing_hosts: dict[int, int] = {}
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
 
     async def run(self) -> None:
@@ -140,6 +143,8 @@ class Planner:
         await self._move_due(solved)
         for record in await world.on_state(self._put_in_force, solved):
             self._dispatcher.observe_host(record, None)
+        probed = {host_of(table.rules.url) for table in self._timetables.all()}
+        self._dispatcher.observe_openings(solved.openings.gaps_s, probed)
         price = solved.record.price
         self._dispatcher.observe_plan(solved.least_price / price if price > 0 else 0.0)
         self._on_news()
@@ -197,16 +202,19 @@ class Planner:
         backlog, self._returns.n_away = counts[PageState.DISCOVERED], counts[PageState.GONE]
         pages = frontier.planned_pages()
         self._copies = frontier.copies(_MOST_COPIES)
-        return _without(pages, list(self._timetables.page_ids.values())), backlog
+        return pages.without(list(self._timetables.page_ids.values())), backlog
 
     def _solve(
         self, pages: PlannedPages, backlog: int, heard_s: NDArray[np.float64], now_s: float
     ) -> SolvedPlan | None:
         budget = min(self._dispatcher.budget.rate_per_s, self._capacity.per_s)
-        # What timetables take, and looks at pages that are gone, is not for the plan to give.
-        budget = max(budget - self._timetables.rate_per_s, 0.1 * budget)
-        looks_per_s = self._returns.looks_per_s(self._rules.revisit.clamp)
-        budget = max(budget - looks_per_s, _LEAST_WITHOUT_GONE * budget)
+        price = self._due_times.price.price
+        budget = budget_for_pages(
+            budget,
+            timetables_per_s=self._timetables.rate_per_s,
+            openings_per_s=self._openings(pages, pages.crawl_rates_per_s, price).per_s,
+            gone_per_s=self._returns.looks_per_s(self._rules.revisit.clamp),
+        )
         n = len(pages.page_ids)
         span_s = max(2.0 * self._rules.replan_s, 0.25 * n / budget)
         budget = self._for_revisits(budget, backlog, n, span_s)
@@ -260,6 +268,7 @@ class Planner:
             schedule.why,
             schedule.fast,
             announcers,
+            self._openings(pages, schedule.crawl_rates, schedule.price),
             estimate_freshness(
                 pages.change_rates_per_s, np.log(pages.change_rate_factors), pages.weights, *told
             ),
@@ -267,7 +276,7 @@ class Planner:
         )
 
     def _for_revisits(self, budget: float, backlog: int, n: int, span_s: float) -> float:
-        """Return what is left of the budget when first visits are paid for, a hundredth at least.
+        """Return what is left of the budget for known pages when first visits are paid for.
 
         Parameters
         ----------
@@ -277,12 +286,24 @@ class Planner:
         span_s : within which they are to be visited, if they can be
         """
         share = self._rules.discovery_share
-        if share is not None:
-            return budget * max(1.0 - share, 0.01) if backlog > 0.01 * n else budget
-        if self._rules.first_free:
+        if self._rules.first_free if share is None else backlog <= 0.01 * n:
             return budget
         born = sum(new.n_per_s for new in self._due_times.price.new_pages.values())
-        return max(budget - born - backlog / span_s, _LEAST_FOR_REVISITS * budget)
+        return budget_for_revisits(budget, born + backlog / span_s, share)
+
+    def _openings(self, pages: PlannedPages, rates: NDArray[np.float64], price: float) -> Openings:
+        times = self._due_times
+        intervals = times.listing_intervals()
+        return plan_openings(
+            pages,
+            rates,
+            price,
+            new_pages=times.price.new_pages,
+            listings=[
+                (one, self._listing_hosts[one], interval_s) for one, interval_s in intervals.items()
+            ],
+            longest_s=_LONGEST_GAP * times.rules.max_interval_s,
+        )
 
     def _brought(self) -> tuple[list[Birth], _Rows, _Rows]:
         worths = self._world.frontier.worths
@@ -293,6 +314,7 @@ class Planner:
     ) -> NDArray[np.float64]:
         """Learn what visits bring that is new, or announce; return until when that is heard."""
         price = self._due_times.price
+        self._listing_hosts = {one.page_id: one.host_id for one in births}
         usual = float(pages.weights.mean())
         brought = price.observe_births(births, entries, usual)
         price.observe_depths(depths, usual)
@@ -337,7 +359,9 @@ class Planner:
 
     def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:
         frontier = self._world.frontier
-        frontier.save_plan(replace(solved.record, clocks=_clocks(frontier, solved.fast)))
+        named = frontier.evidence([one.page_id for one in solved.fast], limit_per_page=1)
+        urls = dict(zip(named.page_ids.tolist(), named.urls, strict=True))
+        frontier.save_plan(replace(solved.record, clocks=clocks_text(solved.fast, urls)))
         if solved.announcers:
             frontier.save_announcers(solved.announcers)
         capacity, budget = self._capacity, self._dispatcher.budget.rate_per_s
@@ -369,32 +393,3 @@ class Planner:
         if told:
             frontier.look_again(now_s, [host for host in told if told[host] is not UNPROVED])
         return frontier.hosts()
-
-
-def _clocks(frontier: Frontier, fast: Sequence[FastClock]) -> str:
-    """Return in JSON, with their names, the groups that change fast; nothing where none does."""
-    if not fast:
-        return ""
-    pages = frontier.evidence([one.page_id for one in fast], limit_per_page=1)
-    urls = dict(zip(pages.page_ids.tolist(), pages.urls, strict=True))
-    told = [
-        {
-            "group": group_name(urls[one.page_id], one.depth),
-            "factor": one.factor,
-            "found": one.found,
-            "expected": one.expected,
-            "for_s": one.for_s,
-        }
-        for one in fast
-        if one.page_id in urls  # its shard may have been given back meanwhile
-    ]
-    return json.dumps(told)
-
-
-def _without(pages: PlannedPages, page_ids: list[int]) -> PlannedPages:
-    """Leave out pages that a timetable keeps."""
-    if not page_ids:
-        return pages
-    kept = ~np.isin(pages.page_ids, page_ids)
-    columns = (getattr(pages, item.name)[kept] for item in fields(PlannedPages))
-    return PlannedPages(*columns)

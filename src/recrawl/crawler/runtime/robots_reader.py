@@ -5,6 +5,7 @@ from typing import Final
 
 from recrawl.crawler.control.dispatch import AskRobots, Dispatcher
 from recrawl.crawler.control.host_records import host_record
+from recrawl.crawler.control.openings import RULES_HOLD_S
 from recrawl.crawler.control.retry import retry_after_s
 from recrawl.crawler.control.robots_txt import (
     MAX_ROBOTS_BYTES,
@@ -21,7 +22,6 @@ from recrawl.terms import FetchResponse, Kind
 
 __all__ = ["RobotsReader"]
 
-_KEPT_S: Final = 86_400.0
 _RETRY_S: Final = 300.0
 _LONGEST_RETRY_S: Final = 86_400.0
 _LONGEST_PLACE: Final = 200  # characters of where a redirect led to, that are told
@@ -66,7 +66,7 @@ class RobotsReader:
         body = response.body if response else b""
         rules = robots_from_answer(self._rules.agent, status, body)
         queue.robots_status, queue.robots_body = status, body
-        until_s = now_s + _KEPT_S if rules.reachable else self._retry_at_s(response, now_s)
+        until_s = now_s + RULES_HOLD_S if rules.reachable else self._retry_at_s(response, now_s)
         await self._put_in_force(task, rules, until_s, words or f"answered {status}")
 
     async def _fetch(self, task: AskRobots, asked: list[str]) -> FetchResponse:

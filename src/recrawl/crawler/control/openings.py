@@ -1,0 +1,138 @@
+r"""When a host is opened again whose robots.txt has grown old: its pages wait for each other.
+
+A host is open while its rules hold, for :math:`W`; each opening takes a request of its own. Where a
+host is asked more seldom than that, half of all requests would be for rules. So a host stays closed
+for a gap :math:`G` although pages of it are due. Those fall due at their crawl rates :math:`x_i`,
+and one that is late by t costs :math:`s_i t^2 / 2` (:mod:`.order`). With :math:`S = \sum x_i s_i`
+that is :math:`S G^3 / 6` in a gap, and an opening costs the price p of any request: per unit of
+time :math:`(p + S G^3 / 6) / (W + G)`, which is least where
+
+.. math:: S \, (W G^2 / 2 + G^3 / 3) = p.
+
+It is the economic order quantity of joint replenishment with an order that lasts for W. The left
+side is also the price at which a host would be opened after G: the share of the price that an
+earlier opening is worth, beside visits ahead of their time.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.births import NewPages
+from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.order import curvatures
+
+__all__ = ["RULES_HOLD_S", "Openings", "opening_gaps", "opening_share", "plan_openings"]
+
+Vector = NDArray[np.float64]
+RULES_HOLD_S: Final = 86_400.0  # as RFC 9309 has it, section 2.4
+_STEPS: Final = 100  # Newton takes some eight
+
+
+@dataclass(frozen=True, slots=True)
+class Openings:
+    """How hosts are opened.
+
+    Parameters
+    ----------
+    gaps_s : by host, how long it stays closed; of others, not at all
+    per_s : openings of all hosts per second: requests that no plan can give to pages
+    """
+
+    gaps_s: Mapping[int, float] = field(default_factory=dict)
+    per_s: float = 0.0
+
+
+def opening_gaps(slopes: Vector, price: float, hold_s: float = RULES_HOLD_S) -> Vector:
+    r"""Return for how long hosts stay closed.
+
+    Parameters
+    ----------
+    slopes : shape (h,), :math:`S` of each host in weight/s^2, > 0
+    price : of a request, in weight times seconds, >= 0
+    hold_s : W, for how long rules hold, > 0
+
+    Returns
+    -------
+    shape (h,)
+        The G >= 0 with :math:`S (W G^2 / 2 + G^3 / 3) = p`, to some digits of a float: Newton's
+        iteration from above, where the left side is convex. O(h) a step.
+    """
+    gaps = np.minimum(np.sqrt(2.0 * price / (slopes * hold_s)), np.cbrt(3.0 * price / slopes))
+    target = price / slopes
+    for _ in range(_STEPS):
+        slope = gaps * (hold_s + gaps)
+        over = gaps * gaps * (0.5 * hold_s + gaps / 3.0) - target
+        step = np.divide(over, slope, out=np.zeros_like(gaps), where=slope > 0.0)
+        gaps = np.maximum(gaps - step, 0.0)
+        if np.all(np.abs(step) <= 1e-12 * gaps):
+            break
+    return gaps
+
+
+def opening_share(closed_s: float, gap_s: float, hold_s: float = RULES_HOLD_S) -> float:
+    """Return what an opening now is worth, as a share of what it is worth after the gap.
+
+    Parameters
+    ----------
+    closed_s : for how long the host has been closed
+    gap_s : after which it is opened; 0 or less: it is worth an opening at once
+    hold_s : for how long rules hold, > 0
+    """
+    if gap_s <= 0.0:
+        return 1.0
+    closed_s = max(closed_s, 0.0)
+    whole = gap_s * gap_s * (0.5 * hold_s + gap_s / 3.0)
+    return closed_s * closed_s * (0.5 * hold_s + closed_s / 3.0) / whole
+
+
+def plan_openings(
+    pages: PlannedPages,
+    crawl_rates: Vector,
+    price: float,
+    *,
+    new_pages: Mapping[int, NewPages],
+    listings: Iterable[tuple[int, int, float]],
+    longest_s: float,
+) -> Openings:
+    """Return how hosts are opened under a plan.
+
+    Parameters
+    ----------
+    pages : that are kept fresh
+    crawl_rates : shape (n,), visits per second of each; nan: no plan says
+    price : in force, in weight times seconds, >= 0
+    new_pages : what is born on each page and listing, where anything is
+    listings : number and host of each that brings anything, and the seconds between its visits
+    longest_s : no gap is longer
+
+    Notes
+    -----
+    A host of which nothing is ever visited has no gap. O(n + h log h).
+    """
+    rates = np.nan_to_num(crawl_rates)
+    flows = np.zeros(rates.size)
+    for row in np.flatnonzero(np.isin(pages.page_ids, np.fromiter(new_pages, np.int64))).tolist():
+        flows[row] = _own_flow(new_pages[int(pages.page_ids[row])])
+    rows = [(host, 1.0 / gap_s, _own_flow(new_pages[page])) for page, host, gap_s in listings]
+    listed = np.array(rows).reshape(-1, 3)
+    rates = np.concatenate([rates, listed[:, 1]])
+    urgencies = flows + curvatures(pages.weights, pages.change_rates_per_s, rates[: flows.size])
+    hosts, of_host = np.unique(
+        np.concatenate([pages.host_ids, listed[:, 0].astype(np.int64)]), return_inverse=True
+    )
+    per_visit = np.concatenate([urgencies, listed[:, 2]])
+    visits = np.bincount(of_host, rates, hosts.size).astype(np.float64)
+    slopes = np.bincount(of_host, rates * per_visit, hosts.size).astype(np.float64)
+    is_visited = slopes > 0.0
+    hosts, visits, slopes = hosts[is_visited], visits[is_visited], slopes[is_visited]
+    gaps = np.minimum(opening_gaps(slopes, price), longest_s)
+    per_s = np.sum(1.0 / (RULES_HOLD_S + np.maximum(gaps, 1.0 / visits)))
+    return Openings(dict(zip(hosts.tolist(), gaps.tolist(), strict=True)), float(per_s))
+
+
+def _own_flow(new: NewPages) -> float:
+    return new.flow_per_s * (1.0 - new.shared)

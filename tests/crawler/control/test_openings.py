@@ -1,0 +1,144 @@
+"""For how long a host stays closed whose robots.txt has grown old."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.crawler.control.births import NewPages
+from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.openings import (
+    RULES_HOLD_S,
+    opening_gaps,
+    opening_share,
+    plan_openings,
+)
+from recrawl.crawler.control.order import curvatures, root_urgency
+from recrawl.terms import Lease
+
+DAY_S = 86_400.0
+POSITIVE = st.floats(1e-6, 1e6)
+
+
+def planned(hosts: list[int], change_rates: list[float]) -> PlannedPages:
+    n = len(hosts)
+    empty = np.full(n, np.nan)
+    return PlannedPages(
+        np.arange(1, n + 1),
+        np.array(hosts),
+        np.ones(n),
+        np.array(change_rates),
+        np.full(n, 2.0),
+        empty,
+        np.zeros(n),
+        np.zeros(n),
+        empty,
+    )
+
+
+@given(slope=POSITIVE, price=POSITIVE, hold=POSITIVE)
+def test_what_waits_in_a_gap_pays_for_the_opening(slope: float, price: float, hold: float) -> None:
+    """And no longer or shorter gap costs less per unit of time."""
+    (gap,) = opening_gaps(np.array([slope]), price, hold)
+
+    def cost(gap: float) -> float:
+        return (price + slope * gap**3 / 6.0) / (hold + gap)
+
+    assert slope * (0.5 * hold * gap**2 + gap**3 / 3.0) == pytest.approx(price, rel=1e-9)
+    assert all(cost(gap) <= cost(gap * factor) * (1 + 1e-12) for factor in (0.5, 0.99, 1.01, 2.0))
+
+
+@given(slope=POSITIVE, price=POSITIVE, hold=POSITIVE, part=st.floats(0.01, 1.0))
+def test_the_share_of_an_opening_is_that_of_the_price_it_would_be_made_at(
+    slope: float, price: float, hold: float, part: float
+) -> None:
+    sooner, gap = (opening_gaps(np.array([slope]), one, hold)[0] for one in (part * price, price))
+
+    assert opening_share(sooner, gap, hold) == pytest.approx(part, rel=1e-8)
+
+
+def test_an_opening_is_worth_nothing_at_once_and_its_price_without_a_gap() -> None:
+    assert opening_share(-5.0, 10.0) == opening_share(0.0, 10.0) == 0.0
+    assert opening_share(0.0, 0.0) == 1.0
+    assert not opening_gaps(np.array([1.0, 2.0]), 0.0).any()
+
+
+@given(
+    weight=st.floats(0.0, 10.0), rate=st.none() | st.floats(1e-9, 1.0), crawl=st.floats(1e-9, 1.0)
+)
+def test_the_urgency_of_pages_is_that_of_each(
+    weight: float, rate: float | None, crawl: float
+) -> None:
+    lease = Lease(
+        1, "http://a.test/", 1, 1, 0.0, weight=weight, change_rate_per_s=rate,
+        crawl_rate_per_s=crawl,
+    )  # fmt: skip
+    (found,) = curvatures(
+        np.array([weight]), np.array([np.nan if rate is None else rate]), np.array([crawl])
+    )
+
+    root = root_urgency(lease)
+    assert root is not None
+    assert found == pytest.approx(root**2, rel=1e-9)
+
+
+def test_the_more_often_a_host_is_visited_the_sooner_it_is_opened() -> None:
+    """A host of which nothing is visited has no gap, nor one that no plan knows."""
+    pages = planned([1, 2, 2, 2, 3], [1.0 / (20.0 * DAY_S)] * 5)
+    rates = np.array([1.0, 1.0, 1.0, 1.0, 0.0]) / (10.0 * DAY_S)
+
+    found = plan_openings(
+        pages, rates, 4.0 * DAY_S, new_pages={}, listings=[], longest_s=90.0 * DAY_S
+    )
+    often = plan_openings(
+        planned([1], [1.0 / (20.0 * DAY_S)]),
+        np.array([1.0 / DAY_S]),
+        0.01 * DAY_S,
+        new_pages={},
+        listings=[],
+        longest_s=90.0 * DAY_S,
+    )
+    unknown = plan_openings(
+        pages, np.full(5, np.nan), 1.0, new_pages={}, listings=[], longest_s=1.0
+    )
+
+    assert 0.0 < found.gaps_s[2] < found.gaps_s[1]
+    assert set(found.gaps_s) == {1, 2}
+    assert found.per_s == pytest.approx(
+        1.0 / (RULES_HOLD_S + found.gaps_s[1]) + 1.0 / (RULES_HOLD_S + found.gaps_s[2])
+    )
+    assert often.gaps_s[1] < DAY_S
+    assert often.per_s == pytest.approx(1.0 / (RULES_HOLD_S + DAY_S)), "its pages come no sooner"
+    assert (unknown.gaps_s, unknown.per_s) == ({}, 0.0)
+
+
+def test_what_is_born_on_pages_and_in_listings_shortens_the_gap() -> None:
+    """What others find too does not."""
+    pages = planned([1, 2, 3], [1.0 / (20.0 * DAY_S)] * 3)
+    rates = np.full(3, 1.0 / (5.0 * DAY_S))
+    flow = NewPages(flow_per_s=1.0 / DAY_S)
+    new_pages = {2: flow, 3: replace(flow, shared=1.0), 99: flow, 98: flow}
+
+    found = plan_openings(
+        pages,
+        rates,
+        4.0 * DAY_S,
+        new_pages=new_pages,
+        listings=[(99, 1, 2.0 * DAY_S), (98, 7, 2.0 * DAY_S)],
+        longest_s=90.0 * DAY_S,
+    )
+
+    assert found.gaps_s[1] < found.gaps_s[2] < found.gaps_s[3]
+    assert found.gaps_s[7] == pytest.approx(
+        opening_gaps(np.array([0.5 / DAY_S**2]), 4.0 * DAY_S)[0]
+    )
+
+
+def test_no_gap_is_longer_than_the_longest_interval() -> None:
+    found = plan_openings(
+        planned([1], [1e-9]), np.array([1e-9]), 1e9, new_pages={}, listings=[], longest_s=7.0
+    )
+
+    assert found.gaps_s == {1: 7.0}
