@@ -335,10 +335,10 @@ class PlainFrontier(Frontier):
 
     @override
     def ask(self, urls: Sequence[str], now_s: float, *, is_signal: bool = False) -> list[int]:
-        first = len(self._asked) + 1
+        first = max(self._asked, default=0) + 1
         for number, url in enumerate(urls, start=first):
             self._asked[number] = _Asked(VisitAnswer(number, url), now_s, is_signal)
-        return list(range(first, len(self._asked) + 1))
+        return list(range(first, first + len(urls)))
 
     @override
     def take_asked(
@@ -706,7 +706,12 @@ class PlainFrontier(Frontier):
             dropped = old.index(False) if False in old else len(old)
             del page.visits[:dropped], page.signalled[:dropped]
             page.n_forgotten += dropped
-        return later[limit - 1] if len(later) >= limit else None
+        if len(later) >= limit:
+            return later[limit - 1]
+        for number, one in list(self._asked.items()):
+            if one.asked_at_s < before_s and one.answer.outcome is not None:
+                del self._asked[number]
+        return None
 
     @override
     def save_change_rates(

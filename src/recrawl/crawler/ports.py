@@ -710,7 +710,8 @@ class Frontier(Visits, Protocol):
         """Drop the visits before an instant, but for the latest ones of each page that tell all.
 
         Of at most ``limit`` pages, those with the lowest numbers above ``after``; returns the last
-        one's number, or None: there are no more.
+        one's number, or None: there are no more. With the last of them go what was answered to
+        visits asked for before that instant, and the plans of before but for the last.
         """
         ...
 

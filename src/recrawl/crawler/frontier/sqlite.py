@@ -713,7 +713,15 @@ class SqliteFrontier(Frontier):
             pages = self._db.execute(self._q["much_visited"], told).fetchall()
             for (page_id,) in pages:
                 self._db.execute(self._q["forget_visits"], told | {"page_id": page_id})
-        return pages[-1][0] if len(pages) == limit else None
+            if len(pages) < limit:
+                self._forget_notes(before_s)
+                return None
+        return int(pages[-1][0])
+
+    def _forget_notes(self, before_s: float) -> None:
+        self._run("forget_plans", before_s=before_s)
+        self._run("forget_answers", before_s=before_s)
+        self._run("forget_differences", most=_DIFFERENCES)
 
     @override
     def save_change_rates(

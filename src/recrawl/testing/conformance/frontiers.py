@@ -1008,6 +1008,38 @@ class FrontierSuite:
         assert [one.outcome for one in frontier.answers(numbers)] == ["new", "new", "refused"]
         assert self._leased(frontier, 9, now_s=13.0)[0].url == f"{HOST}/new"
 
+    def test_answers_and_plans_are_forgotten_with_old_visits(self, frontier: Frontier) -> None:
+        """But for the plan in force, and for what has not been answered yet."""
+        self._admitted(frontier, "/1")
+        numbers = [frontier.ask([f"{HOST}/1"], float(at_s))[0] for at_s in (10, 20, 90)]
+        frontier.take_asked(lambda url: Discovery(url, HOST), 90.0, ANY)
+        frontier.complete([_update(one, 30.0) for one in self._leased(frontier, now_s=100.0)])
+        frontier.save_plan(PlanRecord(10.0, 1, 0.1, 2.0, 0.9, 0))
+        frontier.save_plan(in_force := PlanRecord(20.0, 1, 0.1, 2.0, 0.9, 0))
+
+        assert frontier.forget_visits(15.0, after=0, limit=9) is None
+        answered = [(one.number, one.outcome) for one in frontier.answers(numbers)]
+        assert answered == [(numbers[1], "new"), (numbers[2], None)]
+
+        assert frontier.forget_visits(1_000.0, after=0, limit=9) is None
+        assert [one.number for one in frontier.answers(numbers)] == [numbers[2]]
+        assert frontier.last_plan() == in_force
+
+    def test_of_what_pages_said_anew_only_the_latest_stays(self, frontier: Frontier) -> None:
+        """A thousand of it, wherever that is kept."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        for first in (0, 600):
+            numbers = range(first, first + 600)
+            frontier.complete([
+                _update(lease, 20.0 + n, Outcome.CHANGED, difference=f"+{n}") for n in numbers
+            ])  # fmt: skip
+
+        assert frontier.forget_visits(0.0, after=0, limit=9) is None
+
+        texts = [one.text for one in frontier.differences(limit=2_000)]
+        assert texts == [f"+{n}" for n in range(1_199, 199, -1)]
+
     def test_a_visit_that_began_before_it_was_asked_for_is_made_again(
         self, frontier: Frontier
     ) -> None:

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
@@ -264,7 +264,12 @@ class PostgresFrontier(SqliteFrontier):
 
     @override
     def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:
-        return None  # a database forgets by the month, at the word of who keeps it
+        # A database forgets visits by the month, at the word of who keeps it; a copy those of which
+        # nothing is asked.
+        found = super().forget_visits(inf, after=after, limit=limit)
+        if found is None:
+            self._reader.forget_notes(before_s)
+        return found
 
     # -- plans, which can be made again, are no reason to write every page --
 

@@ -77,6 +77,11 @@ class PostgresReader(SqliteFrontier):
         with self.writing():
             yield
 
+    def forget_notes(self, before_s: float) -> None:
+        """Drop plans and answers of before an instant, and all differences but the latest."""
+        with self.writing():
+            self._forget_notes(before_s)
+
     def rows(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query of the database's own."""
         return self._db.execute(query, parameters).fetchall()

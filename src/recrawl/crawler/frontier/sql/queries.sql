@@ -290,6 +290,12 @@ SELECT id FROM page WHERE id > :after AND visits > :kept ORDER BY id LIMIT :limi
 DELETE FROM visit WHERE page_id = :page_id AND visited_at_s < :before_s
     AND id <= (SELECT id FROM visit WHERE page_id = :page_id ORDER BY id DESC LIMIT 1 OFFSET :kept);
 
+-- name: forget_plans
+DELETE FROM plan WHERE solved_at_s < :before_s AND id < (SELECT max(id) FROM plan);
+
+-- name: forget_answers
+DELETE FROM asked WHERE asked_at_s < :before_s AND outcome IS NOT NULL;
+
 -- name: save_change_rate
 UPDATE page SET change_rate_per_s = :rate, change_rate_factor = :factor WHERE id = :page_id;
 
