@@ -63,6 +63,7 @@ from recrawl.terms import (
 __all__ = ["PlainFrontier"]
 
 _RULES_KEPT_S: Final = 86_400.0
+_LEFT: Final = frozenset({PageState.GONE, PageState.MOVED})  # what is there no more takes no room
 _LEADING: Final = frozenset({PageState.INDEXED, PageState.EXCLUDED, PageState.MOVED})
 
 
@@ -122,7 +123,6 @@ class PlainFrontier(Frontier):
         self._hosts: dict[int, HostRecord] = {}
         self._host_ids: dict[str, int] = {}
         self._pages_of_host: dict[int, list[_Page]] = {}
-        self._variants: Counter[int] = Counter()
         self._indexing: dict[int, None] = {}
         self._visited: list[int] = []  # page of each visit, in order
         self._differences: deque[tuple[_Page, float, str]] = deque(maxlen=1_000)
@@ -166,26 +166,26 @@ class PlainFrontier(Frontier):
             self._pages[page_id] = page
             self._ids[found.url] = page_id
             self._pages_of_host[host_id].append(page)
-            if found.variant_of is not None:
-                self._variants[found.variant_of] += 1
             touched[host_id] = None
         return list(touched)
 
     def _why_refused(self, found: Discovery, host_id: int, limits: AdmissionLimits) -> str | None:
         of_host = self._pages_of_host[host_id]
-        variants = 0 if found.variant_of is None else self._variants[found.variant_of]
+        held = [page for page in self._pages.values() if page.state not in _LEFT]
+        variants = sum(page.found.variant_of == found.variant_of for page in held)
         if found.variant_of is not None and variants >= limits.max_query_variants:
             return "query-variants"
         if found.kind is not Kind.PAGE and limits.max_listings_per_host <= sum(
             page.found.kind is found.kind for page in of_host
         ):
             return "listings"
-        if len(of_host) >= limits.max_pages_per_host:
+        n_of_host = sum(page.host_id == host_id for page in held)
+        if n_of_host >= limits.max_pages_per_host:
             return "host-full"
         room = has_room(
-            n_pages=len(self._pages),
+            n_pages=len(held),
             max_pages=limits.max_pages,
-            n_of_host=len(of_host),
+            n_of_host=n_of_host,
             n_hosts=len(self._hosts),
         )
         return None if room else "crawl-full"

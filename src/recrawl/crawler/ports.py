@@ -240,7 +240,10 @@ class Extractor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionLimits:
-    """Bounds on what the frontier takes in; traps end here."""
+    """Bounds on what the frontier takes in; traps end here.
+
+    Pages that are gone or have moved away count in none but that on listings.
+    """
 
     max_pages: int = 1_000_000
     max_pages_per_host: int = 100_000

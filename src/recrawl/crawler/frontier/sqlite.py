@@ -60,6 +60,7 @@ from recrawl.crawler.frontier.store import (
     transaction,
     translated,
 )
+from recrawl.crawler.frontier.vacated import Vacated, holds_place
 from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.errors import StateError
@@ -134,12 +135,14 @@ class SqliteFrontier(Frontier):
         self._host_ids: dict[str, int] = {}
         self._tiers: dict[int, set[int]] = {}
         self._n_listings: dict[tuple[int, Kind], int] = {}
+        self._known_vacated: Vacated | None = None  # None: nobody has asked yet
 
     def _learn(self, *, read_only: bool) -> None:
         """Learn from the tables what is kept in memory beside them."""
         with translated(self._path):
             self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
             self._asked = {page_id for (page_id,) in self._run("pages_asked")}
+            self._known_vacated = None
             if not read_only:
                 self._token = max(self._token, self._value("last_visit_number") + 1)
 
@@ -177,20 +180,48 @@ class SqliteFrontier(Frontier):
         if found.variant_of is not None:
             variants = self._value("n_variants", variant_of=found.variant_of)
             if variants >= limits.max_query_variants:
+                variants -= self._vacated.of_variants[found.variant_of]
+            if variants >= limits.max_query_variants:
                 return "query-variants"
         is_listing = found.kind is not Kind.PAGE
         if is_listing and self._listings_of(host_id, found.kind) >= limits.max_listings_per_host:
             return "listings"
-        n_of_host = self._n_pages_of_host[host_id]
+        n_pages, n_of_host = self._n_pages, self._n_pages_of_host[host_id]
+        why = self._why_full(n_pages, n_of_host, limits)
+        if why is not None:
+            vacated = self._vacated
+            n_pages, n_of_host = n_pages - vacated.n, n_of_host - vacated.of_hosts[host_id]
+            why = self._why_full(n_pages, n_of_host, limits)
+        return why
+
+    def _why_full(self, n_pages: int, n_of_host: int, limits: AdmissionLimits) -> str | None:
         if n_of_host >= limits.max_pages_per_host:
             return "host-full"
         room = has_room(
-            n_pages=self._n_pages,
+            n_pages=n_pages,
             max_pages=limits.max_pages,
             n_of_host=n_of_host,
             n_hosts=self._n_hosts,
         )
         return None if room else "crawl-full"
+
+    @property
+    def _vacated(self) -> Vacated:
+        """Places that are free again; counted when a limit is met first, and kept from then on."""
+        if self._known_vacated is None:
+            self._known_vacated = Vacated(self._run("vacated"))
+        return self._known_vacated
+
+    def _note_vacated(self, updates: Sequence[PageUpdate]) -> None:
+        """Note which pages of live leases are about to leave their place, or to be back."""
+        if self._known_vacated is None:
+            return
+        for update in updates:
+            lease = update.lease
+            n = holds_place(lease.state) - holds_place(update.state)
+            told = {"page_id": lease.page_id, "token": lease.token}
+            if n and (row := self._row("variant_of_leased", **told)) is not None:
+                self._known_vacated.add(lease.host_id, row[0], n)
 
     def _listings_of(self, host_id: int, kind: Kind) -> int:
         if (host_id, kind) not in self._n_listings:
@@ -526,6 +557,7 @@ class SqliteFrontier(Frontier):
             self._run("reconcile", page_id=page_id, signature=signature, now_s=now_s, why=AGREED)
             self._feed.tell_found([page_id], now_s)
             self._run("end_indexing", page_id=page_id)
+            self._known_vacated = None
 
     @override
     def agree(self, copies: Sequence[tuple[str, bytes | None]], now_s: float) -> None:
@@ -537,6 +569,7 @@ class SqliteFrontier(Frontier):
                 self._run("agree", url=url, signature=held, now_s=now_s, why=AGREED)
             known = (self._row("known_page", url=url) for url, _ in copies)
             self._feed.tell_found([row[0] for row in known if row is not None], now_s)
+            self._known_vacated = None
 
     # -- visits --
 
@@ -546,6 +579,7 @@ class SqliteFrontier(Frontier):
             self._db.executemany(self._q["add_visit"], [visit_row(update) for update in updates])
             rows = [page_row(update) for update in updates]
             once = {row["token"]: row for row in reversed(rows)}  # by its lease a page is completed
+            self._note_vacated(updates)
             self._db.executemany(self._q["complete"], once.values())
             self._end_leases(update.lease for update in updates)
             for update, row in zip(updates, rows, strict=True):
@@ -977,6 +1011,7 @@ class SqliteFrontier(Frontier):
             self._n_pages_of_host.clear()
             self._n_listings.clear()
             self._tiers.clear()
+            self._known_vacated = None
             with translated(self._path):
                 self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
             raise

@@ -103,6 +103,39 @@ class FrontierSuite:
 
         assert sum(frontier.n_pages_by_state().values()) == 3 + 2 + 4
 
+    @pytest.mark.parametrize(
+        "limits",
+        [
+            AdmissionLimits(max_pages=4),
+            AdmissionLimits(max_pages_per_host=4),
+            AdmissionLimits(max_query_variants=4),
+        ],
+    )
+    def test_what_is_gone_or_has_moved_away_leaves_its_place(
+        self, frontier: Frontier, limits: AdmissionLimits
+    ) -> None:
+        """To as many others, until it is back: what a site no longer has does not fill a crawl."""
+
+        def n_after(first: int, now_s: float) -> int:
+            found = [_found(f"/c?{n}", variant_of=7) for n in range(first, first + 9)]
+            frontier.admit(found, now_s, limits)
+            return sum(frontier.n_pages_by_state().values())
+
+        def visited(now_s: float, **states: PageState) -> None:
+            for lease in self._leased(frontier, 9, now_s):
+                state = states.get(f"at_{lease.url.partition('?')[2]}", PageState.INDEXED)
+                due_s = now_s + (10.0 if state is PageState.GONE else 1e6)
+                frontier.complete([_update(lease, now_s, state=state, due_s=due_s)])
+
+        assert n_after(0, 0.0) == 4
+        visited(1.0, at_0=PageState.GONE)
+        assert n_after(100, 2.0) == 5
+        visited(3.0, at_100=PageState.MOVED)
+        assert n_after(200, 4.0) == 6
+        visited(20.0)
+        assert frontier.n_pages_by_state() == {PageState.INDEXED: 5, PageState.MOVED: 1}
+        assert n_after(300, 21.0) == 6, "one came back"
+
     def test_what_is_refused_is_counted_by_host_and_reason(self, frontier: Frontier) -> None:
         """And refused in the order of what is nearest: variants, listings, host, crawl."""
         sitemaps = [_found(f"/{n}.xml", kind=Kind.SITEMAP) for n in range(5)]

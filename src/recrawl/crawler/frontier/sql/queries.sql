@@ -54,6 +54,13 @@ SELECT count(*) FROM page WHERE host_id = :host_id;
 -- name: n_variants
 SELECT count(*) FROM page WHERE variant_of = :variant_of;
 
+-- name: vacated
+SELECT host_id, variant_of, count(*) FROM page WHERE state IN ('gone', 'moved') GROUP BY host_id, variant_of;
+
+-- name: variant_of_leased
+SELECT variant_of FROM page
+WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
+
 -- name: known_page
 SELECT id FROM page WHERE url = :url;
 
