@@ -67,6 +67,42 @@ def test_a_search_loads_what_searching_needs(tmp_path: Path) -> None:
     assert ended.stdout.splitlines()[-1] == "loaded []"
 
 
+def test_a_search_of_a_database_loads_as_little() -> None:
+    """What is learned of hosts is for those who write copies."""
+    pytest.importorskip("psycopg")
+    probe = (
+        "import sys, recrawl.crawler.index.postgres\n"
+        "print('numpy' in sys.modules, 'recrawl.crawler.index.own_text' in sys.modules)\n"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
+
+    assert ended.stdout == "False False\n"
+
+
+def test_a_status_loads_no_arrays_with_masks() -> None:
+    """They are a sixth of its start; the typical rate is the median without them."""
+    probe = (
+        "import sys\n"
+        "from types import SimpleNamespace as Pages\n"
+        "import numpy as np\n"
+        "from recrawl.crawler.reports.status import believed_rates\n"
+        "for told in ([5.0, 1.0, np.nan, 2.0], [4.0, 1.0, np.nan, 2.0, 9.0], [np.nan]):\n"
+        "    rates = np.array(told)\n"
+        "    pages = Pages(change_rates_per_s=rates, change_rate_factors=np.ones(rates.size))\n"
+        "    print(believed_rates(pages)[0][np.isnan(rates)][0])\n"
+        "print('numpy.ma' in sys.modules)\n"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
+
+    assert ended.stdout.split() == ["2.0", "3.0", "1e-06", "False"]
+
+
 def test_it_is_stopped_without_a_word_before_it_has_begun() -> None:
     """By Ctrl-C while the first modules are loaded."""
     probe = (

@@ -8,11 +8,13 @@ called, ``s`` what parts of it are called, ``l`` a stem of another language, ``g
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from recrawl.crawler.index.own_text import Parted
 from recrawl.crawler.index.words import address_words, codes, names, sections, stems
 from recrawl.terms import Document
+
+if TYPE_CHECKING:
+    from recrawl.crawler.index.own_text import Parted
 
 __all__ = ["FIELDS", "Lexemes", "lexemes_of", "quoted"]
 
@@ -46,7 +48,7 @@ class Lexemes:
     vocabulary: tuple[str, ...]
 
 
-def lexemes_of(document: Document, parted: Parted, stemmer: Any, language: str | None) -> Lexemes:
+def lexemes_of(document: Document, parted: "Parted", stemmer: Any, language: str | None) -> Lexemes:
     """Return what is searched of a copy; of a very long one, its beginning. O(length).
 
     Parameters

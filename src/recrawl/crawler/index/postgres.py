@@ -8,9 +8,10 @@ import contextlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, islice
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import psycopg
@@ -30,11 +31,9 @@ from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.drawn import Parts, as_it_is
-from recrawl.crawler.index.host_lines import HostLines
 from recrawl.crawler.index.languages import AUTO, Languages
 from recrawl.crawler.index.left_out import without_lines
 from recrawl.crawler.index.lexemes import lexemes_of
-from recrawl.crawler.index.own_text import OwnText
 from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.ranking import MOST_TOKENS, Question, Ranking, told_of
@@ -48,6 +47,9 @@ from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.errors import StateError
 from recrawl.terms import About, Database, Document, Hit
 from recrawl.uptime import monotonic_s
+
+if TYPE_CHECKING:
+    from recrawl.crawler.index.own_text import OwnText
 
 __all__ = ["PostgresIndex"]
 
@@ -103,14 +105,22 @@ class PostgresIndex(PageIndex, ChanceLearner):
             check_schema(self._db, database)
             self._shards = n_shards(self._db)
             self._speak(language)
-            self.own_text = OwnText(
-                TableShelf(self._db, database, "repeated", HostLines),
-                TableShelf(self._db, database, "drawn", Parts),
-                mark,
-            )
         except BaseException:
             self._db.close()
             raise
+        self._mark = mark
+
+    @cached_property
+    def own_text(self) -> "OwnText":
+        """Learner of what hosts repeat and show by chance; searches load none of it."""
+        from recrawl.crawler.index.host_lines import HostLines
+        from recrawl.crawler.index.own_text import OwnText
+
+        return OwnText(
+            TableShelf(self._db, self._database, "repeated", HostLines),
+            TableShelf(self._db, self._database, "drawn", Parts),
+            self._mark,
+        )
 
     def _speak(self, language: str) -> None:
         """Go by the rules of a language: those that the first copy was written by."""

@@ -57,7 +57,8 @@ def instant_of(facts: CrawlFacts) -> float:
 def believed_rates(pages: PlannedPages) -> tuple[np.ndarray, np.ndarray]:
     """Return change rates and standard errors of their logarithms; unknown pages are typical."""
     known = ~np.isnan(pages.change_rates_per_s)
-    typical = float(np.median(pages.change_rates_per_s[known])) if known.any() else 1e-6
+    told = np.sort(pages.change_rates_per_s[known])  # np.median loads the arrays with masks
+    typical = float(told[(told.size - 1) // 2] + told[told.size // 2]) / 2 if told.size else 1e-6
     rates = np.where(known, pages.change_rates_per_s, typical)
     doubts = np.where(known, np.log(np.where(known, pages.change_rate_factors, 1.0)), 1.4)
     return rates, doubts
