@@ -1,6 +1,8 @@
 """The model side of `recrawl status`: prediction beside practice, and where they part."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,34 @@ def test_prediction_stands_beside_practice(
     assert "10.0%" in out
     assert "11.0%" in out
     assert "part in" not in out
+
+
+def test_a_control_for_irregular_times_is_not_solved_anew(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """It takes seconds, and says nothing of what a status shows beside what the state tells."""
+    irregular = {
+        "control_is_general": 1.0, "control_service_variation": 3.0, "robots": 8.0,
+        "buffer_capacity": 8.0, "starvation_weight": 1.0,
+    }  # fmt: skip
+    told(capsys, tmp_path, FOLLOWED | irregular)
+    probe = (
+        "import sys\n"
+        "from recrawl.cli import main\n"
+        f"try: main(['status', '--json', '--state', {str(tmp_path)!r}])\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "print('loaded', 'recrawl.crawler.reports.robots' in sys.modules)\n"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
+
+    said, loaded = ended.stdout.rsplit("\n", 2)[:2]
+    shown = json.loads(said)["control"]
+    assert shown["model"].startswith("general")
+    assert shown["measures"]["obsolete_share"]["predicted"] is None
+    assert loaded == "loaded False"
 
 
 def test_it_says_where_they_part(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -54,10 +54,15 @@ def status(
 
 
 def _add_obsolete(report: dict[str, Any], facts: CrawlFacts) -> None:
-    """Add the share of pages that went stale in the buffer, where a model tells it."""
-    from recrawl.crawler.reports.robots import control_curve  # compiled loops, only for who asks
+    """Add the share of pages that went stale in the buffer, where a model tells it.
 
-    fetches, curve = report["fetches"], control_curve(facts)
+    That for irregular times tells nothing of it, and takes seconds to solve.
+    """
+    fetches, curve, solved = report["fetches"], None, facts.solved
+    if facts.control.dropped or solved is None or not solved.is_general:
+        from recrawl.crawler.reports.robots import control_curve  # compiled loops
+
+        curve = control_curve(facts)
     brought = sum(fetches.get(name, 0) for name in ("new", "changed", "unchanged", "obsolete"))
     report["control"]["measures"]["obsolete_share"] = {
         "predicted": curve.get("obsolete_share") if curve else None,
