@@ -8,7 +8,9 @@ import psycopg
 import pytest
 from tests.databases import Server, databases
 
+from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.database.membership import Membership
+from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.frontier.postgres.loading import Loading, private_copy
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.frontier.postgres.reading import PostgresReader
@@ -75,6 +77,32 @@ class TestPostgresFrontier(OverPostgres, FrontierSuite):
         reader.close()
         assert told is not None
         assert [one.note for one in told.recent] == ["a\\b\tc\nd"]
+
+    def test_what_others_have_put_off_is_no_part_of_the_pages_of_a_process(
+        self, frontier: Frontier
+    ) -> None:
+        """Its progress counts its own pages; whoever looks at the whole crawl sees all."""
+        hosts = [f"http://{name}.test" for name in "abcdef"]
+        frontier.admit([Discovery(f"{host}/a", host) for host in hosts], 0.0, AdmissionLimits())
+        frontier.refuse({(hosts[0], "too-fast"): 2})
+        for record in frontier.hosts():
+            leases = frontier.lease(record.host_id, limit=1, due_by_s=9.0, now_s=1.0, until_s=9.0)
+            frontier.put_off([(lease, 500.0) for lease in leases], LITTLE)
+        all_of_them = frontier.refused()
+        shards = {shard_of(host, 3) for host in hosts}
+        kept = min(shards)
+        mine = [host for host in hosts if shard_of(host, 3) == kept]
+        self._made.own({kept: 0.0})
+
+        assert len(shards) > 1
+        assert len(all_of_them) == 7
+        assert frontier.refused() == [
+            (hosts[0], "too-fast", 2), *((host, "low-yield", 1) for host in mine)
+        ]  # fmt: skip
+        reader = PostgresReader(self._membership.database)
+        assert reader.refused() == all_of_them
+        reader.close()
+        self._made.own(dict.fromkeys(range(3), 0.0))
 
 
 class TestPostgresFeed(OverPostgres, FeedSuite):

@@ -122,11 +122,12 @@ def test_an_older_version_is_not_read_before_it_is_brought_up_to_date(tmp_path: 
 @pytest.mark.parametrize(
     ("query", "step"),
     [
-        ("refused", "SCAN page USING INDEX page_put_off"),
+        ("put_off_by_host", "SCAN page USING INDEX page_put_off"),
         ("n_pages_by_state", "SCAN page USING COVERING INDEX page_by_state"),
         ("moves", "SEARCH page USING INDEX page_by_state (state=? AND kind=?)"),
         ("denied", "SEARCH page USING INDEX page_by_state (state=? AND kind=?)"),
         ("gone", "SEARCH page USING INDEX page_by_state (state=? AND kind=?)"),
+        ("vacated", "SEARCH page USING INDEX page_by_state (state=?)"),
     ],
 )
 def test_few_pages_are_found_without_a_look_at_all(tmp_path: Path, query: str, step: str) -> None:

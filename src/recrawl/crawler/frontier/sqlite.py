@@ -275,7 +275,11 @@ class SqliteFrontier(Frontier):
     @override
     def refused(self) -> list[tuple[str, str, int]]:
         with translated(self._path):
-            return self._run("refused").fetchall()
+            told = self._counted_refusals() + self._run("put_off_by_host").fetchall()
+        return sorted(told, key=lambda row: (-row[2], *row[:2]))
+
+    def _counted_refusals(self) -> list[tuple[str, str, int]]:
+        return self._run("refused").fetchall()
 
     def _host_id(self, host: str) -> int:
         if host not in self._host_ids:

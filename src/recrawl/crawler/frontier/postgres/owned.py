@@ -247,7 +247,7 @@ class PostgresFrontier(SqliteFrontier):
         return asked_for(asked, statements(), urls, now_s, is_signal=is_signal)
 
     answers = _of_everybody(PostgresReader.answers)
-    refused = _of_everybody(PostgresReader.refused)
+    _counted_refusals = _of_everybody(PostgresReader._counted_refusals)  # of pages, its own
     differences = _of_everybody(PostgresReader.differences)
     found_since = _of_everybody(PostgresReader.found_since)
     n_visits_by_outcome = _of_everybody(PostgresReader.n_visits_by_outcome)

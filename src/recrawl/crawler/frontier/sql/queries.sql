@@ -405,11 +405,11 @@ ON CONFLICT (host, why) DO UPDATE SET n = n + excluded.n;
 
 -- As written, not as a parameter, the reason finds the index of what is put off.
 -- name: refused
-SELECT host, why, n FROM refusal
-UNION ALL
+SELECT host, why, n FROM refusal;
+
+-- name: put_off_by_host
 SELECT min(host.host), 'low-yield', count(*) FROM page JOIN host ON host.id = page.host_id
-WHERE tier = 0 AND due_why = 'addresses of its kind have brought nothing new: only few of them are tried' GROUP BY host_id
-ORDER BY 3 DESC, 1, 2;
+WHERE tier = 0 AND due_why = 'addresses of its kind have brought nothing new: only few of them are tried' GROUP BY host_id;
 
 -- name: label
 SELECT value FROM label WHERE name = :name;
