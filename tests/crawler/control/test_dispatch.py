@@ -1037,3 +1037,92 @@ def test_where_a_visit_must_be_worth_something_no_host_is_opened_for_less() -> N
 
     assert made.pick(NOW_S) == Wait(NOW_S + 2.0 * DAY_S)
     assert made.pick(NOW_S + 1.9 * DAY_S) == AskRobots(1, "http://1.test")
+
+
+def ahead(host_id: int, come: float) -> Lease:
+    """Return a page that has come so far towards its due time, a day after its last visit."""
+    due_s = NOW_S + (1.0 - come) * DAY_S
+    return replace(
+        lease(host_id, 1, due_s=due_s),
+        last_visit_s=due_s - DAY_S,
+        tier=9,
+        change_rate_per_s=1.0 / DAY_S,
+    )
+
+
+def leased_ahead(made: Dispatcher, host_id: int, *leases: Lease) -> None:
+    """Have pages leased ahead of their time."""
+    while not (isinstance(task := made.pick(NOW_S), Refill) and task.host_id == host_id):
+        assert isinstance(task, Refill)
+        made.stock_ahead(task.host_id, [], until_s=ALWAYS_S, from_s=inf)
+    made.stock_ahead(host_id, leases, until_s=ALWAYS_S, from_s=inf)
+
+
+def test_to_open_a_host_of_which_nothing_is_due_yet_is_worth_less() -> None:
+    """However long its rules have been old: half of the way there, some fifth of the price."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    closed(made, 1, closed_s=DAY_S, gap_s=0.0)
+    known(made, 1, due_s=NOW_S + DAY_S)
+    known(made, 2, due_s=NOW_S + DAY_S)
+    early = ahead(2, 0.8)
+    leased_ahead(made, 2, early)
+
+    assert made.pick(NOW_S) == Fetch(early)
+    assert made.pick(NOW_S) == AskRobots(1, "http://1.test")
+
+
+@pytest.mark.parametrize("is_leased", [True, False])
+def test_a_host_that_closes_before_its_visit_ahead_of_time_waits_to_be_opened(
+    is_leased: bool,
+) -> None:
+    """And is opened where nothing else is to be done."""
+    made = dispatcher(rate=0.01, burst=1.0, delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + DAY_S, until_s=NOW_S + 50.0)
+    known(made, 2, due_s=NOW_S + DAY_S)
+    early = ahead(2, 0.1)
+    leased_ahead(made, 2, early)
+    if is_leased:
+        made.stock_ahead(1, [ahead(1, 0.9)], until_s=ALWAYS_S, from_s=inf)
+    else:
+        made.observe_due(1, NOW_S + DAY_S, ahead_from_s=NOW_S)
+    made.budget.spend(NOW_S)
+
+    first = made.pick(NOW_S + 100.0)
+    made.answered(2, NOW_S + 100.0, 200, None)
+    later = made.pick(NOW_S + 300.0)
+
+    assert first == Fetch(early)
+    assert later == AskRobots(1, "http://1.test")
+
+
+def test_rules_that_were_just_read_hold_for_a_page_before_a_host_is_closed() -> None:
+    """Where the budget came to it only after they had grown old."""
+    made = dispatcher()
+    known(made, 1, until_s=NOW_S - 1.0)
+    made.observe_openings({1: 3.0 * DAY_S})
+    made.set_robots(1, OPEN, NOW_S - 1.0)
+    stocked(made, 1, lease(1, 1), lease(1, 2))
+
+    assert made.pick(NOW_S) == Fetch(lease(1, 1))
+    made.answered(1, NOW_S, 200, None)
+    assert made.pick(NOW_S + 9.0) == Wait(NOW_S - 1.0 + 3.0 * DAY_S)
+
+
+def test_a_gap_that_a_plan_shortens_ends_sooner() -> None:
+    made = dispatcher()
+    closed(made, 1, closed_s=DAY_S, gap_s=3.0 * DAY_S)
+    assert made.pick(NOW_S) == Wait(NOW_S + 2.0 * DAY_S)
+
+    made.observe_openings({1: 0.5 * DAY_S})
+
+    assert made.pick(NOW_S) == AskRobots(1, "http://1.test")
+
+
+def test_hosts_stay_closed_when_the_settings_change() -> None:
+    before, after = dispatcher(), dispatcher()
+    closed(before, 1, closed_s=DAY_S, gap_s=3.0 * DAY_S)
+    closed(after, 1, closed_s=DAY_S, gap_s=0.0)
+
+    after.follow(before)
+
+    assert after.pick(NOW_S) == Wait(NOW_S + 2.0 * DAY_S)

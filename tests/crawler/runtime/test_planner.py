@@ -206,21 +206,34 @@ def test_a_plan_leaves_robots_txt_its_requests(n: int, budget: float) -> None:
     assert asked(frontier)[0].budget_per_s == pytest.approx(budget)
 
 
-def test_a_plan_says_for_how_long_hosts_stay_closed() -> None:
-    """By its price; not those of sources that are probed by the clock."""
+def test_a_plan_says_for_how_long_hosts_stay_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its price, and less where more is born; not those of sources probed by the clock."""
     policy, frontier = Policy(), Held(4)
     policy.answer = lambda question: replace(answer(question), price=3.0 * DAY_S)
+    born = [
+        Birth(3, 3, Kind.PAGE, n=5.0, exposure_s=9 * DAY_S),
+        Birth(90, 4, Kind.SITEMAP, n=5.0, exposure_s=9 * DAY_S),
+    ]
+    monkeypatch.setattr(SqliteWorths, "births", lambda _: born)
+    source = replace(probed(1), url="http://h2.test/f")
 
-    async def main() -> VirtualCrawl:
-        virtual = planning(frontier, policy, sources=(replace(probed(1), url="http://h2.test/f"),))
-        await virtual.crawl.planner.replan()
-        return virtual
+    def gaps_s(longest_s: float) -> list[float]:
+        revisit = RevisitRules(60.0, longest_s, DAY_S)
 
-    made = run_virtually(main()).crawl
-    gaps_s = [one.gap_s for one in made.dispatcher.hosts()]
+        async def main() -> VirtualCrawl:
+            virtual = planning(frontier, policy, sources=(source,), revisit=revisit)
+            await virtual.crawl.planner.replan()
+            await virtual.crawl.planner.replan()
+            return virtual
 
-    assert gaps_s[1] == 0.0
-    assert gaps_s[0] == gaps_s[2] == gaps_s[3] == 0.5 * Setup().revisit.max_interval_s
+        return [one.gap_s for one in run_virtually(main()).crawl.dispatcher.hosts()]
+
+    first, second, third, fourth = gaps_s(300.0 * DAY_S)
+
+    assert second == 0.0
+    assert DAY_S < third < first
+    assert DAY_S < fourth < 20.0 * DAY_S
+    assert gaps_s(DAY_S) == [0.5 * DAY_S, 0.0, 0.5 * DAY_S, 0.5 * DAY_S]
 
 
 def test_a_plan_leaves_what_is_born_its_first_visits(monkeypatch: pytest.MonkeyPatch) -> None:
