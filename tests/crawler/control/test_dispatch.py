@@ -1077,22 +1077,25 @@ def test_a_host_that_closes_before_its_visit_ahead_of_time_waits_to_be_opened(
 ) -> None:
     """And is opened where nothing else is to be done."""
     made = dispatcher(rate=0.01, burst=1.0, delay_s=0.0, least_share=0.0)
-    known(made, 1, due_s=NOW_S + DAY_S, until_s=NOW_S + 50.0)
     known(made, 2, due_s=NOW_S + DAY_S)
+    known(made, 3, due_s=NOW_S + DAY_S, until_s=NOW_S + 50.0)
     early = ahead(2, 0.1)
-    leased_ahead(made, 2, early)
-    if is_leased:
-        made.stock_ahead(1, [ahead(1, 0.9)], until_s=ALWAYS_S, from_s=inf)
-    else:
-        made.observe_due(1, NOW_S + DAY_S, ahead_from_s=NOW_S)
+    first = made.pick(NOW_S)
+    assert isinstance(first, Refill)
+    made.stock_ahead(2, [early], until_s=ALWAYS_S, from_s=inf)
     made.budget.spend(NOW_S)
+    if is_leased:
+        second = made.pick(NOW_S)
+        assert isinstance(second, Refill)
+        made.stock_ahead(3, [ahead(3, 0.9)], until_s=ALWAYS_S, from_s=inf)
+        assert isinstance(made.pick(NOW_S), Wait)
 
-    first = made.pick(NOW_S + 100.0)
+    goes = made.pick(NOW_S + 100.0)
     made.answered(2, NOW_S + 100.0, 200, None)
-    later = made.pick(NOW_S + 300.0)
+    opens = made.pick(NOW_S + 300.0)
 
-    assert first == Fetch(early)
-    assert later == AskRobots(1, "http://1.test")
+    assert (first.host_id, goes) == (2, Fetch(early))
+    assert opens == AskRobots(3, "http://3.test")
 
 
 def test_rules_that_were_just_read_hold_for_a_page_before_a_host_is_closed() -> None:

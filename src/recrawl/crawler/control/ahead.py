@@ -144,9 +144,7 @@ class AheadOrder:
         while (first := self._resting.first()) is not None and first[0] <= now_s:
             host_id = self._resting.pop()
             ahead = self._ahead_of(host_id)
-            if (closed := self._closed_of(host_id, now_s)) is not None:
-                self._closed.push(closed[1], host_id)
-            elif ahead.stock and now_s < ahead.until_s:
+            if ahead.stock and now_s < ahead.until_s:
                 best = ahead.best(now_s)
                 hosts = self._tiers.setdefault(best.tier, HostHeap(self._version_of))
                 hosts.push(best.due_s, host_id)

@@ -143,8 +143,7 @@ class HostQueue:
         """The earliest instant at which this host by itself has something to do."""
         if self.refilling or self.resolving or self.head_due_s > horizon_s:
             return inf
-        ready_s = max(self.politeness.ready_s, self.head_due_s)
-        return ready_s if ready_s < self.robots_until_s else max(ready_s, self.opens_s)
+        return max(self.politeness.ready_s, self.head_due_s)
 
     def pass_ready_s(self, horizon_s: float) -> float:
         """The same, with the rest of its IP address; who may ask that is another matter."""
