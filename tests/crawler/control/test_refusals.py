@@ -1,4 +1,4 @@
-"""Hosts that answer whatever they are asked for alike, with status 200."""
+"""Hosts that answer whatever they are asked for alike."""
 
 from recrawl.crawler.control import refusals
 from recrawl.crawler.control.refusals import Refusals, Verdict
@@ -181,3 +181,35 @@ def test_rows_and_hosts_are_bounded() -> None:
     for number in range(refusals._MOST_HOSTS + 5):
         host.refusals.passed(f"https://{number}.test/", 0.0)
     assert len(host.refusals._hosts) == refusals._MOST_HOSTS
+
+
+def denied(host: Host, page: int, how: str = "403", *, is_held: bool = True) -> Verdict:
+    host.at_s += 1.0
+    return host.refusals.turned_away(url(page), how, host.at_s, is_held=is_held)
+
+
+def test_pages_that_are_held_and_denied_in_a_row_are_no_proof_without_the_one_before() -> None:
+    """However many they are: a folder may be closed. The one before tells."""
+    for how in ("403", "https://a.test/closed"):
+        host = begun()
+        row = [denied(host, page, how) for page in range(20, 40)]
+        assert row[:3] == [NOTHING, NOTHING, Verdict(is_doubted=True, ask=(url(9),))]
+        assert row[3:] == [DOUBTED] * 17
+        assert denied(host, 9, how) == BEGUN
+        assert denied(host, 50, how, is_held=False) == REFUSED
+        assert host.passed(7).ask == (*map(url, range(20, 40)), url(9), url(50))
+
+
+def test_pages_that_were_never_given_say_nothing_of_their_host() -> None:
+    host = begun()
+
+    assert [denied(host, page, is_held=False) for page in range(20, 60)] == [NOTHING] * 40
+
+
+def test_the_place_that_all_are_led_to_is_no_page_that_is_given() -> None:
+    host = begun()
+    for page in (20, 21, 22, 9):
+        denied(host, page, url(70))
+
+    assert host.says(70) == NOTHING
+    assert denied(host, 23, url(70)) == REFUSED

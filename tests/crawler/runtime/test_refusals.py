@@ -1,4 +1,8 @@
-"""A guard before a host answers with a puzzle, status 200, for some hours."""
+"""A guard before a host answers all addresses alike for some hours, as with a puzzle."""
+
+from collections.abc import Callable
+
+import pytest
 
 from recrawl.crawler.control.refusals import REFUSED
 from recrawl.terms import FetchResponse, PageState
@@ -12,31 +16,50 @@ SINCE_S, UNTIL_S = EPOCH_S + 30.0 * HOUR_S, EPOCH_S + 34.0 * HOUR_S
 WORDS = "amber birch cedar delta ember fjord garden harbour island journal kitchen ladder".split()
 
 
+def puzzle(request: Request) -> FetchResponse:
+    html = f"<meta name=robots content=noindex><p>Are you human? Incident {request.at_s}</p>"
+    return FetchResponse(request.url, 200, html.encode(), "text/html")
+
+
+ALIKE: dict[str, Callable[[Request], FetchResponse]] = {
+    "puzzle": puzzle,
+    "403": lambda request: FetchResponse(request.url, 403, b"Blocked", "text/html"),
+    "302": lambda request: FetchResponse(request.url, 302, location="http://b.test/closed"),
+}
+
+
 def page(request: Request) -> FetchResponse:
     number = int(request.url.rpartition("/")[2] or 0)
-    if SINCE_S <= request.at_s < UNTIL_S:
-        html = f"<meta name=robots content=noindex><p>Are you human? Incident {request.at_s}</p>"
-        return FetchResponse(request.url, 200, html.encode(), "text/html")
     links = "".join(f'<a href="/{n}">{n}</a> ' for n in range(1, N))
     told = f"{WORDS[number % 12]} {WORDS[number // 12]} {WORDS[number % 7]}" * 20
     html = f"<title>Page {number}</title><main><p>{told}</p></main><nav>{links}</nav>"
     return FetchResponse(request.url, 200, html.encode(), "text/html")
 
 
-async def crawl(hours: float) -> VirtualCrawl:
+async def crawl(
+    hours: float, refused: Callable[[Request], FetchResponse] = puzzle, *, every: int = 1
+) -> VirtualCrawl:
+    """Crawl pages of which each, or each one in so many, is refused for some hours."""
+
+    def answer(request: Request) -> FetchResponse:
+        number = int(request.url.rpartition("/")[2] or 0)
+        is_refused = SINCE_S <= request.at_s < UNTIL_S and number % every == 0
+        return (refused if is_refused else page)(request)
+
     setup = Setup(
         (f"{A}/",), budget_per_s=N / HOUR_S, rules={"replan_s": HOUR_S, "asked_every_s": 10.0}
     )
     virtual = virtual_crawl(setup)
     for url in URLS:
-        virtual.web.reply(url, page)
+        virtual.web.reply(url, answer)
     await virtual.run_for(hours * HOUR_S)
     return virtual
 
 
-def test_no_page_is_lost_and_the_host_is_left_alone() -> None:
+@pytest.mark.parametrize("how", ALIKE)
+def test_no_page_is_lost_and_the_host_is_left_alone(how: str) -> None:
     """But for those that were asked for before it is known, and they are back at once."""
-    virtual = run_virtually(crawl(48.0))
+    virtual = run_virtually(crawl(42.0, ALIKE[how]))
     asked = [one for url in URLS for one in virtual.web.asked(url)]
     meanwhile = [one for one in asked if SINCE_S <= one.at_s < UNTIL_S]
     states = {virtual.frontier.details(url).state for url in URLS}  # type: ignore[union-attr]
@@ -54,6 +77,19 @@ def test_no_page_is_lost_and_the_host_is_left_alone() -> None:
     for url in URLS:
         last = max(one.at_s for one in virtual.web.asked(url))
         assert last > UNTIL_S + 6.0 * HOUR_S
+
+
+@pytest.mark.parametrize("how", ["403", "302"])
+def test_pages_that_are_refused_while_others_are_given_go(how: str) -> None:
+    """The page before them tells that it is no guard."""
+    virtual = run_virtually(crawl(33.0, ALIKE[how], every=3))
+    refused = [virtual.frontier.details(url) for url in URLS[::3]]
+    host = virtual.frontier.host(1, now_s=UNTIL_S)
+
+    out = [one for one in refused if one is not None and one.state is not PageState.INDEXED]
+    assert len(out) > 0.9 * len(refused)
+    assert virtual.index.n_documents() >= N - len(refused)
+    assert host.blocked_why is None
 
 
 def test_that_it_is_left_alone_is_on_record() -> None:

@@ -1,8 +1,9 @@
-"""Hosts that refuse without saying so: with status 200 they answer all addresses alike.
+"""Hosts that refuse without saying so: they answer all addresses alike.
 
 A guard before a server shows a puzzle, or a line and a number, to who has asked too much, and tells
-robots to index nothing of that: to believe it would empty the index. That pages in a row say so
-proves nothing, as forms to sign in do, too. So the one before them is asked again: where that says
+robots to index nothing of that; or it denies each page (403), or leads all of them to one address
+for now: to believe it would empty the index. That pages in a row say so proves nothing, as forms to
+sign in do, too, and folders that are closed. So the one before them is asked again: where that says
 the same now, the host refuses, until a page says something else. It also does where many that are
 held said something else before.
 """
@@ -17,7 +18,7 @@ from recrawl.terms import Extract
 
 __all__ = ["REFUSED", "Refusals", "Verdict"]
 
-REFUSED: Final = "the same is said of all addresses: the host refuses, with status 200"
+REFUSED: Final = "all addresses are answered alike: the host refuses, without saying so"
 
 _ROW: Final = 8  # pages in a row that say the same, from which on the one before is asked
 _SURE: Final = 3  # as many, if they are held and said something else before
@@ -87,7 +88,43 @@ class Refusals:
         now_s : instant of the visit
         is_other : the page is held, and said something else before
         """
-        host, said = self._host(url), _said(url, extract)
+        host = self._host(url)
+        if host.row and host.said == _away(url):  # it is where all are led, not what they say
+            return Verdict()
+        return self._judge(host, url, _said(url, extract), now_s, is_other=is_other)
+
+    def turned_away(self, url: str, how: str, now_s: float, *, is_held: bool) -> Verdict:
+        """Judge an answer without content, which denies a page or leads elsewhere for now.
+
+        Only pages that are held begin a row, as others may never have been given.
+
+        Parameters
+        ----------
+        url : of the page
+        how : where it leads, in normal form; or the status that denies it
+        now_s : instant of the visit
+        is_held : a copy of the page is held
+        """
+        host, said = self._host(url), _away(how)
+        if not is_held and not (host.row and host.said == said):
+            return Verdict()
+        return self._judge(host, url, said, now_s, is_other=is_held, may_be_some=True)
+
+    def passed(self, url: str, now_s: float) -> Verdict:
+        """Judge an answer by which a page that is held says what it said."""
+        return self._begin(self._host(url), url, hash(url), now_s, is_other=False)
+
+    def _judge(
+        self,
+        host: _Host,
+        url: str,
+        said: int,
+        now_s: float,
+        *,
+        is_other: bool,
+        may_be_some: bool = False,
+    ) -> Verdict:
+        """Judge what is said by a page; ``may_be_some``: many that say so prove nothing of all."""
         if said != host.said or not host.row:
             return self._begin(host, url, said, now_s, is_other=is_other)
         host.row[url] = is_other
@@ -98,7 +135,8 @@ class Refusals:
             return Verdict()
         n = len(host.row)
         is_sure = n >= _SURE and host.witness in host.row
-        is_news = not host.refuses and (is_sure or sum(host.row.values()) >= _ROW)
+        are_many = not may_be_some and sum(host.row.values()) >= _ROW
+        is_news = not host.refuses and (is_sure or are_many)
         if is_news:
             host.refuses, host.asked = True, ("", 0)
         is_asked = 0.0 <= now_s - host.asked_s < _WAITS_S
@@ -111,10 +149,6 @@ class Refusals:
             return Verdict(is_doubted=True, refuses=host.refuses, is_news=is_news)
         host.asked_s, host.asked = now_s, (host.witness, said)
         return Verdict(is_doubted=True, ask=(host.witness,))
-
-    def passed(self, url: str, now_s: float) -> Verdict:
-        """Judge an answer by which a page that is held says what it said."""
-        return self._begin(self._host(url), url, hash(url), now_s, is_other=False)
 
     def _host(self, url: str) -> _Host:
         name = host_of(url)
@@ -137,6 +171,10 @@ class Refusals:
         host.said, host.row, host.since_s, host.refuses = said, {url: is_other}, now_s, False
         host.asked_s, host.doubted = float("-inf"), {}
         return Verdict(ask=ask)
+
+
+def _away(how: str) -> int:
+    return hash(("away", how))
 
 
 def _said(url: str, extract: Extract) -> int:

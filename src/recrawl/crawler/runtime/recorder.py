@@ -41,6 +41,7 @@ _FORGET_S: Final = 86_400.0
 _OUT: Final = (PageState.MISSING, PageState.GONE)
 _SWEPT_SHARE: Final = 0.8  # of the budget, for pages beside such as went
 _MOST_ASKED: Final = 10_000  # pages of a host that were denied, when one is given again
+_NOT_WHO: Final = frozenset(range(400, 500)) - {401, 403}  # denials that no login is asked for by
 _FORGOTTEN: Final = 200  # pages whose visits are looked through at once
 
 
@@ -241,14 +242,27 @@ class Recorder:
         return self._rules.admission.scope.is_signed_in(host_of(lease.url))
 
     def denied(self, lease: Lease, finding: Finding) -> Finding:
-        """Return what is recorded of a page that asks who comes: a login may have lapsed."""
-        if not self.is_signed_in(lease):
-            return finding
+        """Return what is recorded of a page that is denied: a login may have lapsed."""
+        status = finding.response.status if finding.response else 0
+        if status in _NOT_WHO or not self.is_signed_in(lease):
+            return self.turned_away(lease, finding)
         verdict = self.logins.denied(lease)
         self.heed(lease, verdict, LAPSED)
         if not verdict.is_doubted:
             return finding
         return replace(finding, outcome=Outcome.SERVER_ERROR, note=LAPSED)
+
+    def turned_away(self, lease: Lease, finding: Finding) -> Finding:
+        """Return what is recorded of a page that is denied, or leads elsewhere for now."""
+        status = finding.response.status if finding.response else 0
+        how = finding.redirect_url or str(status)
+        is_held = lease.state is PageState.INDEXED and lease.signature is not None
+        now_s = self._world.clock.now_s()
+        verdict = self.refusals.turned_away(lease.url, how, now_s, is_held=is_held)
+        self.heed(lease, verdict)
+        if not verdict.is_doubted:
+            return finding
+        return replace(finding, outcome=Outcome.SERVER_ERROR, note=REFUSED)
 
     def passed(self, lease: Lease, now_s: float) -> None:
         """Note that a page that is held says what it said."""

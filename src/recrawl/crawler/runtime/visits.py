@@ -46,7 +46,6 @@ _LISTED_AT_ONCE: Final = 2_000  # a fiftieth of a second
 _NOT_THE_HOST: Final = (
     "too-large", "encoding", "refused-address", "url", "unencrypted", "render", "head"
 )  # fmt: skip
-_ASKS_WHO: Final = (401, 403)
 _MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
 _LONGEST_REST_S: Final = 30.0  # of a host, between two looks at a page
 _UNASKED: Final = "its server said that nothing had changed (304), which it was not asked"
@@ -191,7 +190,7 @@ class Visitor:
             if outcome is Outcome.NOT_MODIFIED:
                 self._recorder.passed(lease, started_s)
             finding = Finding(outcome, response)
-            if response.status in _ASKS_WHO:
+            if outcome is Outcome.DENIED:
                 finding = self._recorder.denied(lease, finding)
             self._record(lease, finding, started_s)
             return False
@@ -227,20 +226,28 @@ class Visitor:
             finding = Finding(Outcome.DENIED, response, note=note)
             self._record(lease, self._recorder.denied(lease, finding), started_s)
             return
-        is_held = lease.kind is Kind.PAGE and lease.state is PageState.INDEXED
-        may_ask = self._recorder.is_signed_in(lease)  # who comes, by leading all pages to one
-        may_be_slip = is_held and (may_ask or outcome is Outcome.MOVED)
-        if may_be_slip and self._targets.is_doubtful(lease.url, target):
-            outcome = Outcome.REDIRECTED  # which is confirmed before it counts
-            finding = self._recorder.denied(lease, Finding(outcome, response, redirect_url=target))
-            if finding.outcome is not outcome:
-                self._record(lease, finding, started_s)
-                return
+        finding = self._as_led(lease, Finding(outcome, response, redirect_url=target))
+        if finding.outcome is Outcome.SERVER_ERROR:
+            self._record(lease, finding, started_s)
+            return
         admission = self._rules.admission
         found = admission.of([target], kind=lease.kind, depth=lease.depth, hops=lease.hops + 1)
-        finding = Finding(outcome, response, redirect_url=target, told_news=bool(found))
-        self._record(lease, finding, started_s)
+        self._record(lease, replace(finding, told_news=bool(found)), started_s)
         self._recorder.add(found=found)
+
+    def _as_led(self, lease: Lease, finding: Finding) -> Finding:
+        """Return what is recorded of a page that leads elsewhere: its host may refuse by that."""
+        recorder, target = self._recorder, finding.redirect_url or ""
+        is_held = lease.kind is Kind.PAGE and lease.state is PageState.INDEXED
+        may_ask = recorder.is_signed_in(lease)  # who comes, by leading all pages to one
+        may_be_slip = is_held and (may_ask or finding.outcome is Outcome.MOVED)
+        if may_be_slip and self._targets.is_doubtful(lease.url, target):
+            # It is confirmed before it counts.
+            finding = replace(finding, outcome=Outcome.REDIRECTED)
+            return recorder.denied(lease, finding) if may_ask else finding
+        if finding.outcome is Outcome.REDIRECTED and not may_ask:
+            return recorder.turned_away(lease, finding)
+        return finding
 
     async def _read_listing(self, lease: Lease, response: FetchResponse, started_s: float) -> None:
         """Read a sitemap or feed: its pages are discoveries."""
