@@ -22,7 +22,8 @@ from recrawl.terms import FetchResponse, Kind
 
 __all__ = ["RobotsReader"]
 
-_RETRY_S: Final = 300.0
+_RETRY_S: Final = 300.0  # the first time, then twice as long each time
+_RARELY_S: Final = 6 * 3_600.0  # at the longest: a host may be well but for its robots.txt
 _LONGEST_RETRY_S: Final = 86_400.0
 _LONGEST_PLACE: Final = 200  # characters of where a redirect led to, that are told
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -66,7 +67,10 @@ class RobotsReader:
         body = response.body if response else b""
         rules = robots_from_answer(self._rules.agent, status, body)
         queue.robots_status, queue.robots_body = status, body
-        until_s = now_s + RULES_HOLD_S if rules.reachable else self._retry_at_s(response, now_s)
+        retry_s = min(_RETRY_S * 2.0 ** min(queue.robots_tries, 40), _RARELY_S)
+        queue.robots_tries = 0 if rules.reachable else queue.robots_tries + 1
+        again_s = self._retry_at_s(response, now_s, retry_s)
+        until_s = now_s + RULES_HOLD_S if rules.reachable else again_s
         await self._put_in_force(task, rules, until_s, words or f"answered {status}")
 
     async def _fetch(self, task: AskRobots, asked: list[str]) -> FetchResponse:
@@ -97,12 +101,12 @@ class RobotsReader:
             self._dispatcher.budget.spend(self._world.clock.now_s())
         return FetchResponse(url=url, status=404)
 
-    def _retry_at_s(self, response: FetchResponse | None, now_s: float) -> float:
+    def _retry_at_s(self, response: FetchResponse | None, now_s: float, usual_s: float) -> float:
         if response is not None:
             asked_s = retry_after_s(response.retry_after, now_s)
             if asked_s is not None:
                 return min(max(asked_s, now_s + 1.0), now_s + _LONGEST_RETRY_S)
-        return now_s + _RETRY_S
+        return now_s + usual_s
 
     async def _put_in_force(
         self, task: AskRobots, rules: RobotsRules, until_s: float, why: str
