@@ -872,13 +872,16 @@ class PlainFrontier(Frontier):
     @override
     def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> list[int]:
         of_host: Counter[int] = Counter()
-        for page in sorted(self._pages.values(), key=lambda page: -page.weight):
-            is_out = page.state in (PageState.MISSING, PageState.GONE)
+        forbidden, denied = PageState.DISALLOWED, (Outcome.DENIED, Outcome.DISALLOWED)
+        for page in sorted(
+            self._pages.values(), key=lambda page: (page.state is forbidden, -page.weight)
+        ):
+            is_out = page.state in (PageState.MISSING, PageState.GONE, forbidden)
             if not (is_out and page.found.kind is Kind.PAGE and page.visits):
                 continue
             if page.host_id != (page.host_id if host_id is None else host_id):
                 continue
-            if page.visits[-1].outcome is not Outcome.DENIED:
+            if page.visits[-1].outcome not in denied:
                 continue
             of_host[page.host_id] += 1
             if of_host[page.host_id] <= most and page.due_s > now_s:

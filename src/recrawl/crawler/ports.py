@@ -805,13 +805,15 @@ class Frontier(Visits, Protocol):
         ...
 
     def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> list[int]:
-        """Make pages due that were denied at their last visit, and are not in the index.
+        """Make pages due that were denied last, or are forbidden by robots.txt.
+
+        None of the index.
 
         Parameters
         ----------
         now_s : the instant
         host_id : of the pages; None: of every host
-        most : pages of a host, those of most weight
+        most : pages of a host, those of most weight, and denied ones first
 
         Returns
         -------

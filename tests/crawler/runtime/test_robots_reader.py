@@ -290,3 +290,30 @@ def test_rules_that_cannot_be_had_for_long_are_asked_for_ever_more_seldom(text: 
     assert len(times) < 24
     assert rests[0] == pytest.approx(300.0, abs=2.0)
     assert max(rests) <= DAY_S / 4 + 2.0
+
+
+def test_pages_that_were_forbidden_for_long_are_back_when_one_of_them_is() -> None:
+    """Each by itself would come after a delay that doubles, some of them a week later."""
+    revisit = RevisitRules(7200.0, 60 * DAY_S, 7200.0)
+    paths = [f"/{number}" for number in range(24)]
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(
+            replace(SETUP, revisit=revisit, budget_per_s=36 / DAY_S, least_worth=0.0)
+        )
+        virtual.web.page(f"{A}/", "home", *paths)
+        for path in paths:
+            virtual.web.page(A + path, f"page {path}")
+        forbidden = answer("User-agent: *\nDisallow: /")
+        virtual.web.reply(ROBOTS, answer())
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.clock.sleep_until(EPOCH_S + 3 * DAY_S)
+            virtual.web.reply(ROBOTS, forbidden)
+            await virtual.clock.sleep_until(EPOCH_S + 12 * DAY_S)
+            assert virtual.index.n_documents() == 0
+            virtual.web.reply(ROBOTS, answer())
+            await virtual.clock.sleep_until(EPOCH_S + 15 * DAY_S)
+        return virtual
+
+    assert run_virtually(main()).index.n_documents() == 25

@@ -38,7 +38,7 @@ _LATEST: Final = 20_000  # pages that the kinds of address are learned from at a
 _BATCH: Final = 400  # updates that are flushed at once
 _COMPACT_S: Final = 600.0
 _FORGET_S: Final = 86_400.0
-_OUT: Final = (PageState.MISSING, PageState.GONE)
+_OUT: Final = (PageState.MISSING, PageState.GONE, PageState.DISALLOWED)
 _SWEPT_SHARE: Final = 0.8  # of the budget, for pages beside such as went
 _MOST_ASKED: Final = 10_000  # pages of a host that were denied, when one is given again
 _NOT_WHO: Final = frozenset(range(400, 500)) - {401, 403}  # denials that no login is asked for by
@@ -104,7 +104,7 @@ class Recorder:
         self.second_looks = SecondLooks() if learns else None
         self._removals = Removals()
         self._beside: dict[int, _Look] = {}  # those beside a page that went, or is back
-        self.denying: set[int] = set()  # hosts that have denied pages
+        self.denying: set[int] = set()  # hosts that have denied pages, or forbidden them
         self._giving: set[int] = set()  # those of them that give a page again
         self._swept_s = -inf  # until when those beside them have their share of the budget
         self.expected = ExpectedImportance()
@@ -329,7 +329,7 @@ class Recorder:
 
     def _observe_leave(self, update: PageUpdate) -> None:
         host_id = update.lease.host_id
-        if update.visit.outcome is Outcome.DENIED:
+        if update.visit.outcome in (Outcome.DENIED, Outcome.DISALLOWED):
             self.denying.add(host_id)
             return
         is_back = update.lease.state in _OUT and update.state is PageState.INDEXED

@@ -772,10 +772,14 @@ class FrontierSuite:
     def test_what_was_denied_is_asked_for_again_from_the_most_important(
         self, frontier: Frontier
     ) -> None:
-        """One of each host, or so many of a host; none that is there, or gone otherwise."""
+        """One of each host, or so many of a host; none that is there, or gone otherwise.
+
+        What robots.txt forbids comes after those.
+        """
         told = {
             "/a": (PageState.MISSING, Outcome.DENIED), "/b": (PageState.GONE, Outcome.DENIED),
             "/c": (PageState.GONE, Outcome.NOT_FOUND), "/d": (PageState.INDEXED, Outcome.NEW),
+            "/e": (PageState.DISALLOWED, Outcome.DISALLOWED),
         }  # fmt: skip
         found = [_found(path, weight=1.0 + n) for n, path in enumerate(told)]
         frontier.admit([*found, _found("/a", "http://b.test")], 0.0, ANY)
@@ -796,7 +800,7 @@ class FrontierSuite:
             hosts["http://b.test"]
         ]
         assert frontier.ask_leave(20.0, host_id=hosts[HOST], most=9) == [hosts[HOST]]
-        assert due() == {f"{HOST}/a", f"{HOST}/b", "http://b.test/a"}
+        assert due() == {f"{HOST}/a", f"{HOST}/b", f"{HOST}/e", "http://b.test/a"}
 
     def test_a_reach_is_kept(self, frontier: Frontier) -> None:
         """The one that was told last."""

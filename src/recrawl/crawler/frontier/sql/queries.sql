@@ -467,9 +467,11 @@ WHERE state = 'gone' AND kind = 'page' AND due_s > :now_s
 
 -- name: denied
 SELECT id, host_id FROM (
-    SELECT page.id, host_id, row_number() OVER (PARTITION BY host_id ORDER BY weight DESC, page.id) AS place FROM page
-    WHERE state IN ('missing', 'gone') AND kind = 'page' AND host_id = coalesce(:host_id, host_id)
-        AND (SELECT outcome FROM visit WHERE page_id = page.id ORDER BY id DESC LIMIT 1) = 'denied'
+    SELECT page.id, host_id, row_number() OVER (
+        PARTITION BY host_id ORDER BY CASE state WHEN 'disallowed' THEN 1 ELSE 0 END, weight DESC, page.id
+    ) AS place FROM page
+    WHERE state IN ('missing', 'gone', 'disallowed') AND kind = 'page' AND host_id = coalesce(:host_id, host_id)
+        AND (SELECT outcome FROM visit WHERE page_id = page.id ORDER BY id DESC LIMIT 1) IN ('denied', 'disallowed')
 ) AS denied WHERE place <= :most;
 
 -- name: gone
