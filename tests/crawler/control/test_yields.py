@@ -923,6 +923,28 @@ def test_a_calendar_without_an_end_is_left_after_a_few_months_whatever_it_held_b
     assert len(asked) <= 165
 
 
+@pytest.mark.parametrize("gap", [0, 7])
+def test_calendars_of_one_kind_are_left_sooner_than_one_by_itself(gap: int) -> None:
+    """Of ten projects' each is left after eight months, or twice as many as were empty before."""
+    yields, seen = AddressYields(), [0] * 10
+    events = {*range(10), *((10 + gap,) if gap else ())}
+    for month in range(60):
+        for project in range(10):
+            number = 100 * project + month
+            year = f"month={month % 12 + 1}&year={2020 + month // 12}"
+            one = lease(number, f"/projects/p{project}/calendar?{year}")
+            if yields.due_s(one, NOW_S) == NOW_S:
+                seen[project] += 1
+                name = "".join("klmnopqrst"[int(digit)] * 2 for digit in f"{number:04}")
+                event = f"meeting of {name} and {name}s" if month in events else "nothing"
+                text = f"calendar of the club with all that takes place: {event}"
+                update = replace(visited(one, f"{number}"), gist=gist(text, one.url, "Club"))
+                yields.observe(replace(update, title="Club", told_news=None))
+
+    assert max(seen[1:]) <= max(events) + 1 + max(8, 2 * gap) + 1
+    assert min(seen[1:]) > max(events)
+
+
 def test_months_that_say_nothing_are_visited_where_their_days_say_something() -> None:
     """As in an archive of rates or weather by day; where days say nothing both are left."""
     months = [f"/rates/{2000 + month // 12}/{1 + month % 12:02}/" for month in range(60)]

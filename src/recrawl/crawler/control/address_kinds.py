@@ -27,6 +27,8 @@ _DOUBTED_TRIES: Final = 2
 _BROAD_TRIES: Final = 8  # of a branch of the site, or an ending
 _MODE_TRIES: Final = 2  # of what is asked for in the same way of many paths
 _MOST_IN_VAIN: Final = 40  # days or months of a calendar, one after another
+_MANY_IN_VAIN: Final = 80  # of several calendars of one kind; then so few of each are enough
+_FEW_IN_VAIN: Final = 8
 _LEAST_YIELD: Final = 0.15  # chance that one more brings something
 _PRIOR: Final = (1.0, 1.0)  # of bringing something, and nothing
 _DOUBTED_PRIOR: Final = (0.2, 1.8)
@@ -58,6 +60,9 @@ class AddressKind:
     brought: int = 0
     nothing: int = 0
     in_vain: int = 0  # the last ones that brought nothing
+    beside: "AddressKind | None" = None  # where days and months of several calendars are of one
+    all_in_vain: int = 0  # the last ones of each of those that brought nothing
+    longest: int = 0  # of them in a row, after which one brought something
     twins: int = 0  # of those, that say what they say without a parameter: they count twice
     next_s: float = 0.0  # when one more may be tried
     waiting: dict[int, int] = field(default_factory=dict)  # hosts of pages that are put off
@@ -65,12 +70,19 @@ class AddressKind:
     @property
     def likely(self) -> float:
         """Chance that one more brings something: the mean of its beta posterior."""
-        if self.is_endless and self.in_vain >= _MOST_IN_VAIN:
+        if self.is_endless and self.in_vain >= self._most_in_vain:
             return 0.0
         plain = _MODE_PRIOR if self.is_mode else _PRIOR
         good, bad = _DOUBTED_PRIOR if self.is_doubted else plain
         seen = self.brought + self.nothing + _TWIN * self.twins
         return (self.brought + good) / (seen + good + bad)
+
+    @property
+    def _most_in_vain(self) -> int:
+        beside = self.beside
+        if beside is None or beside.all_in_vain < _MANY_IN_VAIN:
+            return _MOST_IN_VAIN
+        return min(max(_FEW_IN_VAIN, 2 * beside.longest), _MOST_IN_VAIN)
 
     @property
     def first(self) -> int:
@@ -112,6 +124,9 @@ class AddressKind:
         """Count what one of it brought: something, or nothing."""
         self.brought += brings
         self.nothing += not brings
+        if self.beside is not None:
+            self.beside.all_in_vain += -self.in_vain if brings else 1
+            self.beside.longest = max(self.beside.longest, self.in_vain if brings else 0)
         self.in_vain = 0 if brings else self.in_vain + 1
 
     def put_off(self, lease: Lease, found: list["AddressKind"]) -> None:

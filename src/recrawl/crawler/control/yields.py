@@ -621,7 +621,8 @@ class AddressYields:
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
             if len(parts) > 1 and not doubted:
                 kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
-            kinds[0].is_endless |= calendar is not None
+            if calendar is not None:
+                kinds[0].is_endless, kinds[0].beside = True, kinds[1]
             return kinds + self._place(host, url) if doubted else kinds
         suffix, branch = suffix_of(url), branch_of(path)
         if suffix is None and not doubted and is_joined(url):
