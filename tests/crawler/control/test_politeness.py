@@ -451,3 +451,28 @@ def test_a_host_that_refuses_what_it_answers_is_left_alone_for_ever_longer() -> 
         timing.refused(at_s, "refuses", RANDOM, is_news=False)
         assert timing.blocked_until_s == at_s + waited_s
     assert timing.delay_s == rest_s
+
+
+@pytest.mark.parametrize(("every", "least", "most"), [(0, 0, 100), (10, 500, 600)])
+def test_a_host_of_which_all_pages_fail_again_and_again_rests_ever_longer(
+    every: int, least: int, most: int
+) -> None:
+    """As its database is away for days; not where one page in ten is given in between."""
+    host, random = HostPoliteness(PolitenessRules()), np.random.default_rng(0)
+    now_s, n_asked = 0.0, 0
+
+    def ask(page: int, status: int) -> None:
+        nonlocal now_s, n_asked
+        now_s = max(now_s + 300.0, host.ready_s)
+        n_asked += 1
+        host.start()
+        host.answered(now_s, status, None, random, page, f"http://a.test/{page}")
+
+    for page in range(60):  # of which every second one was broken before
+        ask(page % 20, 503 if page % 2 else 200)
+    began_s, n_asked = now_s, 0
+    while now_s < began_s + 2 * 86_400.0:
+        is_given = every > 0 and n_asked % every == 0
+        ask(100 if is_given else n_asked % 20, 200 if is_given else 503)
+
+    assert least <= n_asked <= most

@@ -23,6 +23,7 @@ from recrawl.errors import failure_words
 __all__ = ["HostPoliteness", "PolitenessRules"]
 
 _MOST_FAILING: Final = 1_000  # pages
+_ALL_FAIL: Final = 20  # pages in a row; others are due among them
 _NO_CONNECTION: Final = frozenset(
     {
         "connect", "dns", "tls",
@@ -78,6 +79,8 @@ class HostPoliteness:
     _was_alive: bool = False  # it had before that
     _again: AskedAgain = field(default_factory=AskedAgain)
     _recent: dict[int, tuple[float, bool, Section]] = field(default_factory=dict)  # in trouble?
+    _in_vain: int = 0  # answers in a row that were errors, and when the last other one came
+    _well_s: float = float("-inf")
     _failing: dict[int, int] = field(default_factory=dict)  # pages whose last answer was an error
     sections: Sections = field(init=False)
 
@@ -139,7 +142,9 @@ class HostPoliteness:
         fails = status == 503 if page_id is None else status >= 500
         own_s, is_alive = self._own_s, self._is_alive
         # A page that fails again while others do not fails by itself.
-        by_itself = is_alive or self._was_alive or self._again.are_broken
+        is_down = self._in_vain >= _ALL_FAIL and now_s > self._well_s + self.rules.backoff.quiet_s
+        are_broken = self._again.are_broken and not is_down
+        by_itself = is_alive or self._was_alive or are_broken
         fails &= not (by_itself and page_id in self._failing)
         in_trouble = (
             not sends_away and fails and self._is_host_in_trouble(page_id, url, now_s, random)
@@ -186,10 +191,12 @@ class HostPoliteness:
             if before == 503 and (status == 503 or status < 500):
                 self.pace.asked_again(now_s, refused=status == 503)
         if status >= 500:
+            self._in_vain += 1
             self._failing[page_id] = status
             if len(self._failing) > _MOST_FAILING:
                 del self._failing[next(iter(self._failing))]
         elif status != 429:
+            self._in_vain, self._well_s = 0, now_s
             self._failing.pop(page_id, None)
             self.pace.welcomed(now_s, self._own_s)
             self._is_alive = True
