@@ -147,6 +147,7 @@ def test_pages_that_are_denied_for_themselves_go(changing: bool) -> None:
     assert [url for url in PAGES if virtual.index.copy(url) is None] == some
 
 
+@pytest.mark.slow
 def test_without_a_login_pages_that_are_denied_go() -> None:
     """After two days: a guard that denies all pages for a while is no reason."""
 

@@ -56,7 +56,7 @@ async def crawl(
     return virtual
 
 
-@pytest.mark.parametrize("how", ALIKE)
+@pytest.mark.parametrize("how", ["puzzle", "403", pytest.param("302", marks=pytest.mark.slow)])
 def test_no_page_is_lost_and_the_host_is_left_alone(how: str) -> None:
     """But for those that were asked for before it is known, and they are back at once."""
     virtual = run_virtually(crawl(42.0, ALIKE[how]))
@@ -79,6 +79,7 @@ def test_no_page_is_lost_and_the_host_is_left_alone(how: str) -> None:
         assert last > UNTIL_S + 6.0 * HOUR_S
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["403", "302"])
 def test_pages_that_are_refused_while_others_are_given_go(how: str) -> None:
     """The page before them tells that it is no guard."""
