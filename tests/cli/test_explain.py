@@ -144,7 +144,18 @@ def test_a_page_whose_host_waits_for_more_of_its_pages_says_so(
         frontier.close()
         return " ".join(told(capsys, state, url=url).split())
 
+    def counted() -> int:
+        with pytest.raises(SystemExit):
+            main(["status", "--state", str(state), "--json"])
+        n: int = json.loads(capsys.readouterr().out)["closed"]
+        with pytest.raises(SystemExit):
+            main(["status", "--state", str(state)])
+        assert ("due, their host waits for more" in capsys.readouterr().out) == bool(n)
+        return n
+
     words = "its robots.txt, 4d old, is read again when enough waits here"
+    assert counted() == 0
     assert words in shown(now_s - 3 * DAY_S)
+    assert counted() == 1
     assert words not in shown(now_s - 3 * DAY_S, OTHER)
     assert words not in shown(now_s + 9.0)

@@ -642,6 +642,20 @@ class PlainFrontier(Frontier):
         )
 
     @override
+    def n_closed(self, now_s: float) -> int:
+        closed = {
+            host.host_id
+            for host in self.hosts()
+            if host.robots_status is not None
+            and host.robots_until_s < now_s
+            and host.blocked_until_s <= now_s
+        }
+        return sum(
+            page.due_s <= now_s and page.leased_until_s <= now_s and page.host_id in closed
+            for page in self._pages.values()
+        )
+
+    @override
     def visited_since(self, since_visit: int) -> tuple[NDArray[np.int64], int]:
         return np.unique(np.array(self._visited[since_visit:], np.int64)), len(self._visited)
 

@@ -709,6 +709,10 @@ class Frontier(Visits, Protocol):
         """Pages due and not leased."""
         ...
 
+    def n_closed(self, now_s: float) -> int:
+        """Pages among them whose host could be asked, but its robots.txt has grown old."""
+        ...
+
     def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:
         """Drop the visits before an instant, but for the latest ones of each page that tell all.
 

@@ -122,7 +122,12 @@ def _show(report: dict[str, Any]) -> None:
     print_table(
         ("pages", ""),
         [(name, f"{n:,}") for name, n in pages.items()]
-        + [("due now", f"{report['due']:,}"), ("due for over an hour", f"{report['overdue']:,}")],
+        + [("due now", f"{report['due']:,}"), ("due for over an hour", f"{report['overdue']:,}")]
+        + (
+            [("due, their host waits for more", f"{report['closed']:,}")]
+            if report["closed"]
+            else []
+        ),
     )
     total = sum(report["fetches"].values())
     print_table(

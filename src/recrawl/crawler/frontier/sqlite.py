@@ -686,6 +686,11 @@ class SqliteFrontier(Frontier):
         with translated(self._path):
             return int(self._value("n_due", now_s=now_s))
 
+    @override
+    def n_closed(self, now_s: float) -> int:
+        with translated(self._path):
+            return int(self._value("n_closed", now_s=now_s))
+
     # -- planning --
 
     @override

@@ -802,6 +802,21 @@ class FrontierSuite:
         assert frontier.ask_leave(20.0, host_id=hosts[HOST], most=9) == [hosts[HOST]]
         assert due() == {f"{HOST}/a", f"{HOST}/b", f"{HOST}/e", "http://b.test/a"}
 
+    def test_pages_that_wait_for_old_rules_are_counted(self, frontier: Frontier) -> None:
+        """Of hosts that were read before, may be asked, and are not open."""
+        old, rests = {"robots_status": 404, "robots_until_s": 50.0}, {"blocked_until_s": 150.0}
+        told = [old, old | {"robots_until_s": 150.0}, old | rests, {}]
+        found = [_found("/1", f"http://{n}.test") for n in range(len(told))]
+        frontier.admit([*found, _found("/2", "http://0.test")], 0.0, ANY)
+        for record in frontier.hosts():
+            number = int(record.host.removeprefix("http://").partition(".")[0])
+            frontier.save_host(replace(record, **told[number]))  # type: ignore[arg-type]
+
+        assert (frontier.n_due(100.0), frontier.n_closed(100.0)) == (5, 2)
+        first = next(one.host_id for one in frontier.hosts() if one.host == "http://0.test")
+        frontier.lease(first, limit=1, due_by_s=100.0, now_s=100.0, until_s=150.0)
+        assert (frontier.n_closed(100.0), frontier.n_closed(49.0)) == (1, 0)
+
     def test_a_reach_is_kept(self, frontier: Frontier) -> None:
         """The one that was told last."""
         before = frontier.reach()

@@ -163,7 +163,7 @@
     put("gain", report.gain === null ? "–" : `${pages(report.gain_pages)} more fresh`);
     put("gain-more", report.gain === null ? "" : `${percent(report.gain, 2)} of all, for ${rate(0.2 * report.planned_budget)} more revisits`);
     put("due", count(report.due));
-    put("due-more", `${count(report.overdue)} for over an hour, of ${count(Object.values(report.pages).reduce((sum, n) => sum + n, 0))} pages`);
+    put("due-more", `${count(report.overdue)} for over an hour${report.closed ? `, ${count(report.closed)} until more of their host are` : ""}, of ${count(Object.values(report.pages).reduce((sum, n) => sum + n, 0))} pages`);
     rows("states", Object.entries(report.pages).map(([name, n]) => [name, count(n)]));
     onFreshness(report);
     onFetches(report);

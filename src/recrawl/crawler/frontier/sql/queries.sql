@@ -253,6 +253,11 @@ WHERE due_s > :now_s AND coalesce(due_why, '') <> :little AND (:before_s IS NULL
 SELECT count(*) FROM page
 WHERE due_s <= :now_s AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s);
 
+-- name: n_closed
+SELECT count(*) FROM page JOIN host ON host.id = page.host_id
+WHERE due_s <= :now_s AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)
+    AND robots_status IS NOT NULL AND robots_until_s < :now_s AND blocked_until_s <= :now_s;
+
 -- name: visited_since
 SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;
 
