@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.evidence import PlannedPages
@@ -142,3 +143,47 @@ def test_no_gap_is_longer_than_the_longest_interval() -> None:
     )
 
     assert found.gaps_s == {1: 7.0}
+
+
+def lost_per_day(
+    change_rates: np.ndarray, intervals: np.ndarray, price: float, gap: float
+) -> float:
+    """Return what a host costs that is opened after a gap: stale time, and requests at a price.
+
+    A page is visited when it is due, or with the next opening, in days; for two hundred openings.
+    """
+    ages = intervals * (np.arange(1, intervals.size + 1) * 0.618 % 1.0)
+    last, now, until, cost = -ages, 0.0, 0.0, 0.0
+    openings = 0
+    while openings < 200:
+        page = int(np.argmin(last + intervals))
+        now = max(now, float(last[page] + intervals[page]))
+        if now > until:
+            now = max(now, until + gap)
+            openings, until, cost = openings + 1, now + 1.0, cost + price
+        age, rate = now - last[page], change_rates[page]
+        cost += price + age + np.expm1(-rate * age) / rate  # it was stale for so long, on average
+        last[page] = now
+    return cost / now
+
+
+@pytest.mark.parametrize("n", [20, 60])
+@pytest.mark.parametrize("price", [1.0, 4.0])
+def test_no_other_gap_costs_less_where_pages_are_visited_one_after_another(
+    n: int, price: float
+) -> None:
+    """Intervals at which a visit is worth the price, each page by itself."""
+    rates = np.exp(np.random.default_rng(n).normal(np.log(1 / 20), 0.8, n))
+    rates = rates[rates < 0.9 / price]
+    x = np.array(
+        [brentq(lambda x, r=r: 1 - (1 + x) * np.exp(-x) - price * r, 1e-9, 60) for r in rates]
+    )
+    intervals = x / rates
+    slope = np.sum(rates * np.exp(-x) / intervals)
+    (gap,) = opening_gaps(np.array([slope]), price, 1.0)
+
+    best, *others = (
+        lost_per_day(rates, intervals, price, factor * gap) for factor in (1.0, 0.0, 0.25, 4.0)
+    )
+
+    assert best < min(others)
