@@ -1,4 +1,4 @@
-r"""When a host is opened again whose robots.txt has grown old: its pages wait for each other.
+r"""Instants at which robots.txt is read again: the pages of a host wait for each other.
 
 A host is open while its rules hold, for :math:`W`; each opening takes a request of its own. Where a
 host is asked more seldom than that, half of all requests would be for rules. So a host stays closed
@@ -34,7 +34,7 @@ _STEPS: Final = 100  # Newton takes some eight
 
 @dataclass(frozen=True, slots=True)
 class Openings:
-    """How hosts are opened.
+    """Openings of hosts under a plan.
 
     Parameters
     ----------

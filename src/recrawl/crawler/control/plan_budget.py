@@ -1,4 +1,4 @@
-"""What a plan can give to pages that are known: the budget without what else takes requests."""
+"""The part of the budget that a plan can give to known pages: other things take requests, too."""
 
 from typing import Final
 
