@@ -27,6 +27,7 @@ from recrawl.crawler.control.due_times import (
     FORGIVEN,
     LISTED_AGAIN,
     LISTS_NEW,
+    NAMED_ANEW,
     ONCE,
     OUTSIDE,
     READ_AGAIN,
@@ -882,6 +883,20 @@ class PlainFrontier(Frontier):
         for page in listed:
             page.due_s, page.due_why = now_s, LISTED_AGAIN
         return len(listed)
+
+    @override
+    def look_for(self, now_s: float, urls: Sequence[str]) -> int:
+        absent = [
+            page
+            for page in self._pages.values()
+            if page.state in (PageState.MISSING, PageState.GONE)
+            and page.found.kind is not Kind.PAGE
+            and page.found.url in urls
+            and page.due_s > now_s
+        ]
+        for page in absent:
+            page.due_s, page.due_why = now_s, NAMED_ANEW
+        return len(absent)
 
     @override
     def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> list[int]:

@@ -808,6 +808,10 @@ class Frontier(Visits, Protocol):
         """
         ...
 
+    def look_for(self, now_s: float, urls: Sequence[str]) -> int:
+        """Have sitemaps looked for now that were not there; returns how many that are."""
+        ...
+
     def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> list[int]:
         """Make pages due that were denied last, or are forbidden by robots.txt.
 

@@ -317,3 +317,22 @@ def test_pages_that_were_forbidden_for_long_are_back_when_one_of_them_is() -> No
         return virtual
 
     assert run_virtually(main()).index.n_documents() == 25
+
+
+def test_a_sitemap_that_was_not_there_is_read_once_robots_txt_names_it() -> None:
+    """Else it is looked for ever later: after one day, three, and seven."""
+
+    def days(later: str) -> list[float]:
+        async def main() -> VirtualCrawl:
+            revisit = RevisitRules(7_200.0, 30 * DAY_S, 7_200.0)
+            virtual = virtual_crawl(replace(SETUP, revisit=revisit, least_worth=0.0))
+            virtual.web.page(f"{A}/", "home")
+            virtual.web.reply(ROBOTS, *[answer("")] * 5, answer(later))
+            await virtual.run_for(6.5 * DAY_S)
+            return virtual
+
+        requests = run_virtually(main()).web.asked(f"{A}/sitemap.xml")
+        return [(one.at_s - EPOCH_S) / DAY_S for one in requests]
+
+    assert days("User-agent: other") == pytest.approx([0.0, 1.0, 3.0], abs=0.1)
+    assert days("Sitemap: /sitemap.xml") == pytest.approx([0.0, 1.0, 3.0, 5.0], abs=0.1)

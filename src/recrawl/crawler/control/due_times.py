@@ -32,6 +32,7 @@ __all__ = [
     "FORGIVEN",
     "LISTED_AGAIN",
     "LISTS_NEW",
+    "NAMED_ANEW",
     "ONCE",
     "OUTSIDE",
     "READ_AGAIN",
@@ -55,6 +56,7 @@ RESTING: Final = "pages of its folder failed one after another: they rest for a 
 LISTS_NEW: Final = "what is new in it will be worth a visit by then"
 OUTSIDE: Final = "scope.include and scope.exclude take it no longer, or it would act: not fetched"
 WIDENED: Final = "the configuration takes more than before: looked at for what is in now"
+NAMED_ANEW: Final = "robots.txt has changed, and names it: looked for again"
 WITH_LEAVE: Final = "it was denied, which may be over: tried again"
 FORGIVEN: Final = "the settings have changed: tried again"
 

@@ -28,6 +28,7 @@ from recrawl.crawler.control.due_times import (
     FORGIVEN,
     LISTED_AGAIN,
     LISTS_NEW,
+    NAMED_ANEW,
     ONCE,
     OUTSIDE,
     READ_AGAIN,
@@ -897,6 +898,12 @@ class SqliteFrontier(Frontier):
         with self._writing():
             hosts = json.dumps([int(host_id) for host_id in host_ids])
             return self._run("look_again", now_s=now_s, numbers=hosts, why=LISTED_AGAIN).rowcount
+
+    @override
+    def look_for(self, now_s: float, urls: Sequence[str]) -> int:
+        with self._writing():
+            told = json.dumps([*urls])
+            return self._run("look_for", now_s=now_s, urls=told, why=NAMED_ANEW).rowcount
 
     @override
     def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> list[int]:

@@ -66,12 +66,21 @@ class RobotsReader:
         status = response.status if response else None
         body = response.body if response else b""
         rules = robots_from_answer(self._rules.agent, status, body)
+        is_other = queue.robots_body is not None and queue.robots_body != body
         queue.robots_status, queue.robots_body = status, body
         retry_s = min(_RETRY_S * 2.0 ** min(queue.robots_tries, 40), _RARELY_S)
         queue.robots_tries = 0 if rules.reachable else queue.robots_tries + 1
         again_s = self._retry_at_s(response, now_s, retry_s)
         until_s = now_s + RULES_HOLD_S if rules.reachable else again_s
         await self._put_in_force(task, rules, until_s, words or f"answered {status}")
+        if is_other and rules.sitemaps:
+            await self._look_for(task, rules)
+
+    async def _look_for(self, task: AskRobots, rules: RobotsRules) -> None:
+        """Have sitemaps read that were not there, if the rules name them that are new."""
+        now_s, named = self._world.clock.now_s(), _named(task.host, rules)
+        if await self._world.on_state(self._world.frontier.look_for, now_s, named):
+            self._dispatcher.observe_due(task.host_id, now_s)
 
     async def _fetch(self, task: AskRobots, asked: list[str]) -> FetchResponse:
         """Follow up to five redirects; beyond, or to nowhere, it counts as not there.
@@ -119,12 +128,17 @@ class RobotsReader:
         record = host_record(self._dispatcher, task.host_id)
         await self._world.on_state(self._world.frontier.save_host, record)
         if rules.reachable:
-            named = [join(f"{task.host}/", sitemap) for sitemap in rules.sitemaps]
             admission = self._rules.admission
-            found = admission.of([url for url in named if url], kind=Kind.SITEMAP)
+            found = admission.of(_named(task.host, rules), kind=Kind.SITEMAP)
             if not found:  # none is named, or all are elsewhere, as on a host for files
                 found = admission.of([f"{task.host}/sitemap.xml"], kind=Kind.SITEMAP)
             self._recorder.add(found=found)
         self._world.events.emit(
             "robots", {"host": task.host, "reachable": rules.reachable, "until_s": until_s}
         )
+
+
+def _named(host: str, rules: RobotsRules) -> list[str]:
+    """Return the sitemaps that rules name."""
+    named = (join(f"{host}/", sitemap) for sitemap in rules.sitemaps)
+    return [url for url in named if url]

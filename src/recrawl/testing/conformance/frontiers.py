@@ -802,6 +802,23 @@ class FrontierSuite:
         assert frontier.ask_leave(20.0, host_id=hosts[HOST], most=9) == [hosts[HOST]]
         assert due() == {f"{HOST}/a", f"{HOST}/b", f"{HOST}/e", "http://b.test/a"}
 
+    def test_sitemaps_that_were_not_there_are_looked_for(self, frontier: Frontier) -> None:
+        """No page, none that is there, and none that nobody names."""
+        told = {
+            "/a": (Kind.SITEMAP, PageState.GONE), "/b": (Kind.SITEMAP, PageState.MISSING),
+            "/c": (Kind.SITEMAP, PageState.INDEXED), "/d": (Kind.PAGE, PageState.GONE),
+            "/e": (Kind.SITEMAP, PageState.GONE),
+        }  # fmt: skip
+        found = [_found(path, kind=kind) for path, (kind, _) in told.items()]
+        frontier.admit(found, 0.0, ANY)
+        for lease in self._leased(frontier, 9):
+            state = told[lease.url.removeprefix(HOST)][1]
+            frontier.complete([_update(lease, 20.0, state=state, due_s=900.0)])
+        named = [f"{HOST}{path}" for path in ("/a", "/b", "/c", "/d", "/none")]
+
+        assert [frontier.look_for(30.0, named) for _ in range(2)] == [2, 0]
+        assert {one.url for one in self._leased(frontier, 9, 31.0)} == set(named[:2])
+
     def test_pages_that_wait_for_old_rules_are_counted(self, frontier: Frontier) -> None:
         """Of hosts that were read before, may be asked, and are not open."""
         old, rests = {"robots_status": 404, "robots_until_s": 50.0}, {"blocked_until_s": 150.0}

@@ -470,6 +470,10 @@ WHERE state = 'gone' AND kind = 'page' AND due_s > :now_s
     AND lastmod_s > (SELECT max(visited_at_s) FROM visit WHERE page_id = page.id)
     AND host_id IN (SELECT value FROM json_each(:numbers));
 
+-- name: look_for
+UPDATE page SET due_s = :now_s, due_why = :why
+WHERE url IN (SELECT value FROM json_each(:urls)) AND kind != 'page' AND state IN ('missing', 'gone') AND due_s > :now_s;
+
 -- name: denied
 SELECT id, host_id FROM (
     SELECT page.id, host_id, row_number() OVER (
