@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.order import curvatures
+from recrawl.errors import NotConverged
 
 __all__ = ["RULES_HOLD_S", "Openings", "opening_gaps", "opening_share", "plan_openings"]
 
 Vector = NDArray[np.float64]
 RULES_HOLD_S: Final = 86_400.0  # as RFC 9309 has it, section 2.4
-_STEPS: Final = 100  # Newton takes some eight
+_STEPS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,17 @@ def opening_gaps(slopes: Vector, price: float, hold_s: float = RULES_HOLD_S) -> 
     Returns
     -------
     shape (h,)
-        The G >= 0 with :math:`S (W G^2 / 2 + G^3 / 3) = p`, to some digits of a float: Newton's
-        iteration from above, where the left side is convex. O(h) a step.
+        The G >= 0 with :math:`S (W G^2 / 2 + G^3 / 3) = p`, to twelve digits: Newton's iteration
+        from above, where the left side is convex. O(h) a step.
+
+    Raises
+    ------
+    NotConverged
+        After a hundred steps; eight are usual.
     """
-    gaps = np.minimum(np.sqrt(2.0 * price / (slopes * hold_s)), np.cbrt(3.0 * price / slopes))
+    gaps: Vector = np.minimum(
+        np.sqrt(2.0 * price / (slopes * hold_s)), np.cbrt(3.0 * price / slopes)
+    )
     target = price / slopes
     for _ in range(_STEPS):
         slope = gaps * (hold_s + gaps)
@@ -69,8 +77,9 @@ def opening_gaps(slopes: Vector, price: float, hold_s: float = RULES_HOLD_S) -> 
         step = np.divide(over, slope, out=np.zeros_like(gaps), where=slope > 0.0)
         gaps = np.maximum(gaps - step, 0.0)
         if np.all(np.abs(step) <= 1e-12 * gaps):
-            break
-    return gaps
+            return gaps
+    residual = float(np.max(np.abs(step)))
+    raise NotConverged("gaps of closed hosts", iterations=_STEPS, residual=residual)
 
 
 def opening_share(closed_s: float, gap_s: float, hold_s: float = RULES_HOLD_S) -> float:
