@@ -1129,3 +1129,14 @@ def test_hosts_stay_closed_when_the_settings_change() -> None:
     after.follow(before)
 
     assert after.pick(NOW_S) == Wait(NOW_S + 2.0 * DAY_S)
+
+
+def test_a_host_that_closes_with_pages_leased_ahead_is_opened_where_nothing_else_is_left() -> None:
+    made = dispatcher(rate=0.01, burst=1.0, delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + DAY_S, until_s=NOW_S + 50.0)
+    leased_ahead(made, 1, ahead(1, 0.9))
+    made.budget.spend(NOW_S)
+    waits = made.pick(NOW_S)
+
+    assert isinstance(waits, Wait)
+    assert made.pick(NOW_S + 100.0) == AskRobots(1, "http://1.test")

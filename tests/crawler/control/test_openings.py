@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from recrawl.crawler.control.births import NewPages
+from recrawl.crawler.control.announced import UNPROVED
+from recrawl.crawler.control.births import NewPages, birth_interval
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.openings import (
     RULES_HOLD_S,
@@ -91,18 +92,27 @@ def test_the_more_often_a_host_is_visited_the_sooner_it_is_opened() -> None:
     rates = np.array([1.0, 1.0, 1.0, 1.0, 0.0]) / (10.0 * DAY_S)
 
     found = plan_openings(
-        pages, rates, 4.0 * DAY_S, new_pages={}, listings=[], longest_s=90.0 * DAY_S
+        pages,
+        rates,
+        4.0 * DAY_S,
+        1.0,
+        new_pages={},
+        announced={},
+        listings=[],
+        longest_s=90.0 * DAY_S,
     )
     often = plan_openings(
         planned([1], [1.0 / (20.0 * DAY_S)]),
         np.array([1.0 / DAY_S]),
         0.01 * DAY_S,
+        1.0,
         new_pages={},
+        announced={},
         listings=[],
         longest_s=90.0 * DAY_S,
     )
     unknown = plan_openings(
-        pages, np.full(5, np.nan), 1.0, new_pages={}, listings=[], longest_s=1.0
+        pages, np.full(5, np.nan), 1.0, 1.0, new_pages={}, announced={}, listings=[], longest_s=1.0
     )
 
     assert 0.0 < found.gaps_s[2] < found.gaps_s[1]
@@ -115,31 +125,66 @@ def test_the_more_often_a_host_is_visited_the_sooner_it_is_opened() -> None:
     assert (unknown.gaps_s, unknown.per_s) == ({}, 0.0)
 
 
-def test_what_is_born_on_pages_and_in_listings_shortens_the_gap() -> None:
-    """What others find too does not."""
+def test_what_is_born_on_pages_and_told_by_listings_shortens_the_gap() -> None:
+    """What others find too counts until they do; what is announced of known pages does so, too."""
     pages = planned([1, 2, 3], [1.0 / (20.0 * DAY_S)] * 3)
     rates = np.full(3, 1.0 / (5.0 * DAY_S))
     flow = NewPages(flow_per_s=1.0 / DAY_S)
-    new_pages = {2: flow, 3: replace(flow, shared=1.0), 99: flow, 98: flow}
+    late = replace(flow, shared=1.0, lead_s=4.0 * DAY_S)
 
     found = plan_openings(
         pages,
         rates,
         4.0 * DAY_S,
-        new_pages=new_pages,
-        listings=[(99, 1, 2.0 * DAY_S), (98, 7, 2.0 * DAY_S)],
+        1.0,
+        new_pages={2: flow, 3: replace(flow, shared=1.0), 99: flow, 98: flow},
+        announced={8: late, 9: UNPROVED},
+        listings=[(99, 1), (98, 7), (97, 8), (96, 9)],
         longest_s=90.0 * DAY_S,
     )
 
+    def gap_s(per_visit: float, age_s: float) -> float:
+        return float(opening_gaps(np.array([per_visit / (DAY_S * age_s)]), 4.0 * DAY_S)[0])
+
     assert found.gaps_s[1] < found.gaps_s[2] < found.gaps_s[3]
-    assert found.gaps_s[7] == pytest.approx(
-        opening_gaps(np.array([0.5 / DAY_S**2]), 4.0 * DAY_S)[0]
-    )
+    assert found.gaps_s[7] == pytest.approx(gap_s(1.0, 8.0**0.5 * DAY_S), rel=1e-5)
+    age_s = birth_interval([late], 4.0 * DAY_S, 90.0 * DAY_S)
+    assert found.gaps_s[8] == pytest.approx(gap_s(np.exp(-age_s / (4.0 * DAY_S)), age_s))
+    assert 9 not in found.gaps_s
+
+
+def test_what_a_host_needs_fits_in_the_time_in_which_it_is_open() -> None:
+    """A budget that lies unused meanwhile is lost: one host alone is never closed."""
+    pages, rates = planned([1, 1, 2], [1.0 / (20.0 * DAY_S)] * 3), np.full(3, 0.1 / DAY_S)
+
+    def gaps_s(budget: float) -> list[float]:
+        found = plan_openings(
+            pages,
+            rates,
+            9.0 * DAY_S,
+            budget,
+            new_pages={},
+            announced={},
+            listings=[],
+            longest_s=1e9,
+        )
+        return [found.gaps_s[host] for host in (1, 2)]
+
+    assert gaps_s(0.2 / DAY_S) == pytest.approx([0.0, 0.5 * DAY_S])
+    assert gaps_s(0.5 / DAY_S) == pytest.approx([0.75 * DAY_S, 2.0 * DAY_S])
+    assert max(gaps_s(9.0 / DAY_S)) == max(gaps_s(1.0)) < 40.0 * DAY_S
 
 
 def test_no_gap_is_longer_than_the_longest_interval() -> None:
     found = plan_openings(
-        planned([1], [1e-9]), np.array([1e-9]), 1e9, new_pages={}, listings=[], longest_s=7.0
+        planned([1], [1e-9]),
+        np.array([1e-9]),
+        1e9,
+        1.0,
+        new_pages={},
+        announced={},
+        listings=[],
+        longest_s=7.0,
     )
 
     assert found.gaps_s == {1: 7.0}

@@ -119,17 +119,17 @@ class AheadOrder:
 
     def _best(self, now_s: float) -> HostHeap | None:
         best, most = None, -inf
-        first = self._closed.first()
-        if first is not None and (closed := self._closed_of(first[1], now_s)) is not None:
-            share = opening_share(now_s - closed[0], closed[1] - closed[0])
-            if share >= self.least_share:
-                best, most = self._closed, share
         for hosts in self._tiers.values():
             first = self._first_open(hosts, now_s)
             if first is not None:
                 worth = worth_share(self._ahead_of(first[1]).best(now_s), now_s)
                 if worth > most:
                     best, most = hosts, worth
+        first = self._closed.first()
+        if first is not None and (closed := self._closed_of(first[1], now_s)) is not None:
+            share = opening_share(now_s - closed[0], closed[1] - closed[0])
+            if share > most and share >= self.least_share:
+                best = self._closed
         return best
 
     def _first_open(self, hosts: HostHeap, now_s: float) -> tuple[float, int] | None:

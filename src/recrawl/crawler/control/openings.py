@@ -16,12 +16,13 @@ earlier opening is worth, beside visits ahead of their time.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import exp
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.births import NewPages
+from recrawl.crawler.control.births import NewPages, birth_interval
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.order import curvatures
 from recrawl.errors import NotConverged
@@ -31,6 +32,7 @@ __all__ = ["RULES_HOLD_S", "Openings", "opening_gaps", "opening_share", "plan_op
 Vector = NDArray[np.float64]
 RULES_HOLD_S: Final = 86_400.0  # as RFC 9309 has it, section 2.4
 _STEPS: Final = 100
+_ROOM: Final = 0.5  # of the requests that a budget leaves, for one host that opens
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,11 @@ def plan_openings(
     pages: PlannedPages,
     crawl_rates: Vector,
     price: float,
+    budget: float,
     *,
     new_pages: Mapping[int, NewPages],
-    listings: Iterable[tuple[int, int, float]],
+    announced: Mapping[int, NewPages],
+    listings: Iterable[tuple[int, int]],
     longest_s: float,
 ) -> Openings:
     """Return how hosts are opened under a plan.
@@ -114,20 +118,25 @@ def plan_openings(
     pages : that are kept fresh
     crawl_rates : shape (n,), visits per second of each; nan: no plan says
     price : in force, in weight times seconds, >= 0
+    budget : requests per second, > 0
     new_pages : what is born on each page and listing, where anything is
-    listings : number and host of each that brings anything, and the seconds between its visits
+    announced : by host, what each of its listings announces of known pages
+    listings : number and host of each
     longest_s : no gap is longer
 
     Notes
     -----
-    A host of which nothing is ever visited has no gap. O(n + h log h).
+    A host of which nothing is ever visited has no gap. A request that is not made while hosts are
+    closed is lost, so what a host needs must fit in the time in which it is open: at the rate x
+    :math:`x (W + G) / W` is at most the budget, with half of that room left to others. A crawl of
+    one host has no gap. O(n + h log h).
     """
     rates = np.nan_to_num(crawl_rates)
     flows = np.zeros(rates.size)
     for row in np.flatnonzero(np.isin(pages.page_ids, np.fromiter(new_pages, np.int64))).tolist():
-        flows[row] = _own_flow(new_pages[int(pages.page_ids[row])])
-    rows = [(host, 1.0 / gap_s, _own_flow(new_pages[page])) for page, host, gap_s in listings]
-    listed = np.array(rows).reshape(-1, 3)
+        new = new_pages[int(pages.page_ids[row])]
+        flows[row] = new.flow_per_s * (1.0 - new.shared)
+    listed = _listed(price, new_pages, announced, listings, longest_s)
     rates = np.concatenate([rates, listed[:, 1]])
     urgencies = flows + curvatures(pages.weights, pages.change_rates_per_s, rates[: flows.size])
     hosts, of_host = np.unique(
@@ -138,10 +147,32 @@ def plan_openings(
     slopes = np.bincount(of_host, rates * per_visit, hosts.size).astype(np.float64)
     is_visited = slopes > 0.0
     hosts, visits, slopes = hosts[is_visited], visits[is_visited], slopes[is_visited]
-    gaps = np.minimum(opening_gaps(slopes, price), longest_s)
+    fits = _ROOM * RULES_HOLD_S * np.maximum(budget / visits - 1.0, 0.0)
+    gaps = np.minimum(opening_gaps(slopes, price), np.minimum(fits, longest_s))
     per_s = np.sum(1.0 / (RULES_HOLD_S + np.maximum(gaps, 1.0 / visits)))
     return Openings(dict(zip(hosts.tolist(), gaps.tolist(), strict=True)), float(per_s))
 
 
-def _own_flow(new: NewPages) -> float:
-    return new.flow_per_s * (1.0 - new.shared)
+def _listed(
+    price: float,
+    new_pages: Mapping[int, NewPages],
+    announced: Mapping[int, NewPages],
+    listings: Iterable[tuple[int, int]],
+    longest_s: float,
+) -> Vector:
+    """Return the host of each listing, its visits per second, and the urgency of one, by row.
+
+    What others find too, a time later, costs its whole flow until then.
+    """
+    rows = []
+    for page_id, host_id in listings:
+        told = new_pages.get(page_id), announced.get(host_id)
+        found = [one for one in told if one is not None and one.flow_per_s > 0.0]
+        if found and price > 0.0:
+            age_s = birth_interval(found, price, longest_s)
+            urgency = sum(
+                one.flow_per_s * (1.0 - one.shared + one.shared * exp(-age_s / one.lead_s))
+                for one in found
+            )
+            rows.append((host_id, 1.0 / age_s, urgency))
+    return np.array(rows).reshape(-1, 3)

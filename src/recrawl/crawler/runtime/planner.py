@@ -34,7 +34,7 @@ from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.visit_learner import VisitLearner, parts_of
 from recrawl.errors import NotConverged
-from recrawl.terms import Announcer, Birth, HostRecord, PageDetails, PageState, PlanRecord
+from recrawl.terms import Announcer, Birth, HostRecord, Kind, PageDetails, PageState, PlanRecord
 
 __all__ = ["Planner"]
 
@@ -107,7 +107,7 @@ class Planner:
         self._importance = importance
         self._copies: list[int] = []
         self._learner = VisitLearner(believed, world.on_state, on_plan)
-        self._listing_hosts: dict[int, int] = {}
+        self._listings: list[tuple[int, int]] = []  # pages and hosts
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
 
     async def run(self) -> None:
@@ -208,11 +208,11 @@ class Planner:
         self, pages: PlannedPages, backlog: int, heard_s: NDArray[np.float64], now_s: float
     ) -> SolvedPlan | None:
         budget = min(self._dispatcher.budget.rate_per_s, self._capacity.per_s)
-        price = self._due_times.price.price
+        whole, price = budget, self._due_times.price.price
         budget = budget_for_pages(
             budget,
             timetables_per_s=self._timetables.rate_per_s,
-            openings_per_s=self._openings(pages, pages.crawl_rates_per_s, price).per_s,
+            openings_per_s=self._openings(pages, pages.crawl_rates_per_s, price, whole).per_s,
             gone_per_s=self._returns.looks_per_s(self._rules.revisit.clamp),
         )
         n = len(pages.page_ids)
@@ -268,7 +268,7 @@ class Planner:
             schedule.why,
             schedule.fast,
             announcers,
-            self._openings(pages, schedule.crawl_rates, schedule.price),
+            self._openings(pages, schedule.crawl_rates, schedule.price, whole),
             estimate_freshness(
                 pages.change_rates_per_s, np.log(pages.change_rate_factors), pages.weights, *told
             ),
@@ -291,18 +291,19 @@ class Planner:
         born = sum(new.n_per_s for new in self._due_times.price.new_pages.values())
         return budget_for_revisits(budget, born + backlog / span_s, share)
 
-    def _openings(self, pages: PlannedPages, rates: NDArray[np.float64], price: float) -> Openings:
-        times = self._due_times
-        intervals = times.listing_intervals()
+    def _openings(
+        self, pages: PlannedPages, rates: NDArray[np.float64], price: float, budget: float
+    ) -> Openings:
+        one_price = self._due_times.price
         return plan_openings(
             pages,
             rates,
             price,
-            new_pages=times.price.new_pages,
-            listings=[
-                (one, self._listing_hosts[one], interval_s) for one, interval_s in intervals.items()
-            ],
-            longest_s=_LONGEST_GAP * times.rules.max_interval_s,
+            budget,
+            new_pages=one_price.new_pages,
+            announced=one_price.announced,
+            listings=self._listings,
+            longest_s=_LONGEST_GAP * self._due_times.rules.max_interval_s,
         )
 
     def _brought(self) -> tuple[list[Birth], _Rows, _Rows]:
@@ -314,7 +315,8 @@ class Planner:
     ) -> NDArray[np.float64]:
         """Learn what visits bring that is new, or announce; return until when that is heard."""
         price = self._due_times.price
-        self._listing_hosts = {one.page_id: one.host_id for one in births}
+        listings = [one for one in births if one.kind is not Kind.PAGE]
+        self._listings = [(one.page_id, one.host_id) for one in listings]
         usual = float(pages.weights.mean())
         brought = price.observe_births(births, entries, usual)
         price.observe_depths(depths, usual)
