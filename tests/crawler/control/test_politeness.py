@@ -142,9 +142,25 @@ def test_trouble_after_a_long_quiet_time_starts_anew() -> None:
     """The first delay again, not the next doubling."""
     timing = host(failures=6, blocked_until_s=NOW_S)
     later_s = NOW_S + 1801.0
+    asked(timing, NOW_S + 1.0, 200, page_id=1)
     asked(timing, later_s, 503)
 
     assert (timing.failures, timing.ready_s) == (1, later_s + 60.0)
+
+
+@pytest.mark.parametrize("status", [None, 503])
+def test_a_host_that_nobody_asked_has_not_been_quiet(status: int | None) -> None:
+    """A crawl with few requests comes late to every host: those that are down rest ever longer."""
+    timing, now_s, rests = host(), NOW_S, []
+    for _ in range(6):
+        if status is None:
+            unanswered(timing, now_s, "dns")
+        else:
+            asked(timing, now_s, status)
+        rests.append(timing.ready_s - now_s)
+        now_s = timing.ready_s + 7_200.0
+
+    assert rests == [60.0, 120.0, 240.0, 480.0, 960.0, 1920.0]
 
 
 def test_a_dead_host_opens_the_breaker_and_an_answer_closes_it() -> None:

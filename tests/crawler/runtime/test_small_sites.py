@@ -6,6 +6,8 @@ from tests.crawler.runtime.test_never_idle import least_in_any_window
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.errors import FetchError
+from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S
 
@@ -54,3 +56,30 @@ def test_rules_take_a_third_of_the_requests_at_most_and_none_lies_unused() -> No
     assert is_rules[later].mean() < 0.33
     assert len(pages) == SITES * PAGES
     assert least_in_any_window(times.tolist(), EPOCH_S, EPOCH_S + days * DAY_S, span_s) >= 57
+
+
+@pytest.mark.parametrize("said", [FetchResponse("", 500), FetchError("dns", "no such name")])
+def test_hosts_that_are_down_leave_the_requests_to_the_others(
+    said: FetchResponse | FetchError,
+) -> None:
+    """Nothing is known of their pages, so they come first; where requests are few, for good."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(
+            Setup(
+                seeds=tuple(f"http://s{number}.test/" for number in range(4)),
+                budget_per_s=40 / DAY_S,
+                politeness=PolitenessRules(delay_s=1.0),
+                access_s=0.1,
+            )
+        )
+        for number in range(4):
+            virtual.web.page(f"http://s{number}.test/", f"<p>This is site {number}</p>")
+        for host in ("http://s0.test", "http://s1.test"):
+            virtual.web.reply(f"{host}/robots.txt", said)
+        await virtual.run_for(0.6 * DAY_S)
+        return virtual
+
+    asked = {request.url for request in run_virtually(main()).web.requests}
+
+    assert asked >= {"http://s2.test/", "http://s3.test/"}

@@ -33,7 +33,6 @@ class HostQueue:
     robots_status: int | None = None
     robots_body: bytes | None = None
     robots_until_s: float = 0.0
-    robots_tries: int = 0  # so many times in a row robots.txt could not be had
     is_read_in_full: bool = False  # its word that a page is not modified counts for nothing
     is_robots_news: bool = False  # robots.txt was read, and no page has been asked for since
     gap_s: float = 0.0  # for so long it stays closed once its rules have grown old

@@ -61,9 +61,9 @@ class PolitenessRules:
 class HostPoliteness:
     """The timing of one host.
 
-    ``failures`` counts troubles in a row; it is forgotten after ``backoff.quiet_s`` without
-    trouble, and at once by an answer where the trouble was that none came. ``ended_s`` is when the
-    last request ended.
+    ``failures`` counts troubles in a row; it is forgotten when the host answers well
+    ``backoff.quiet_s`` after a block, and by any answer where the trouble was that none came: that
+    nobody asked is no sign of life. ``ended_s`` is when the last request ended.
     """
 
     rules: PolitenessRules
@@ -165,7 +165,7 @@ class HostPoliteness:
             self._note(page_id, url, now_s, in_trouble=False)
             self.sections.answered(section_of(url))
         quiet = now_s > self.blocked_until_s + self.rules.backoff.quiet_s
-        if self._unanswered or quiet:
+        if self._unanswered or (quiet and status < 500):
             self.failures = 0
             self.blocked_why = None
             self._unanswered = False
@@ -257,7 +257,7 @@ class HostPoliteness:
     def _block(
         self, now_s: float, why: str, asked_s: float | None, random: np.random.Generator
     ) -> None:
-        if self.failures and now_s > self.blocked_until_s + self.rules.backoff.quiet_s:
+        if self._is_alive and now_s > self.blocked_until_s + self.rules.backoff.quiet_s:
             self.failures = 0
         self.failures += 1
         self._was_alive, self._is_alive = self._is_alive, False

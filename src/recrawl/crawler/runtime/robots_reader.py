@@ -22,8 +22,7 @@ from recrawl.terms import FetchResponse, Kind
 
 __all__ = ["RobotsReader"]
 
-_RETRY_S: Final = 300.0  # the first time, then twice as long each time
-_RARELY_S: Final = 6 * 3_600.0  # at the longest: a host may be well but for its robots.txt
+_RETRY_S: Final = 300.0  # the first time; then the host is left alone for ever longer
 _LONGEST_RETRY_S: Final = 86_400.0
 _LONGEST_PLACE: Final = 200  # characters of where a redirect led to, that are told
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -68,11 +67,11 @@ class RobotsReader:
         rules = robots_from_answer(self._rules.agent, status, body)
         is_other = queue.robots_body is not None and queue.robots_body != body
         queue.robots_status, queue.robots_body = status, body
-        retry_s = min(_RETRY_S * 2.0 ** min(queue.robots_tries, 40), _RARELY_S)
-        queue.robots_tries = 0 if rules.reachable else queue.robots_tries + 1
-        again_s = self._retry_at_s(response, now_s, retry_s)
-        until_s = now_s + RULES_HOLD_S if rules.reachable else again_s
-        await self._put_in_force(task, rules, until_s, words or f"answered {status}")
+        words, until_s = words or f"answered {status}", now_s + RULES_HOLD_S
+        if not rules.reachable:
+            until_s = self._retry_at_s(response, now_s)
+            self._dispatcher.refused(task.host_id, now_s, words, is_news=False)
+        await self._put_in_force(task, rules, until_s, words)
         if is_other and rules.sitemaps:
             await self._look_for(task, rules)
 
@@ -110,12 +109,14 @@ class RobotsReader:
             self._dispatcher.budget.spend(self._world.clock.now_s())
         return FetchResponse(url=url, status=404)
 
-    def _retry_at_s(self, response: FetchResponse | None, now_s: float, usual_s: float) -> float:
+    def _retry_at_s(self, response: FetchResponse | None, now_s: float) -> float:
         if response is not None:
+            if response.status < 300:  # they are there, and too many to judge by
+                return now_s + RULES_HOLD_S
             asked_s = retry_after_s(response.retry_after, now_s)
             if asked_s is not None:
                 return min(max(asked_s, now_s + 1.0), now_s + _LONGEST_RETRY_S)
-        return now_s + usual_s
+        return now_s + _RETRY_S
 
     async def _put_in_force(
         self, task: AskRobots, rules: RobotsRules, until_s: float, why: str
