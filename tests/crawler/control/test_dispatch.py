@@ -21,6 +21,7 @@ from recrawl.terms import HostRecord, Lease
 NOW_S = 1_800_000_000.0
 OPEN = RobotsRules("recrawl")
 CLOSED = RobotsRules("recrawl", reachable=False)
+DAY_S = 86_400.0
 ALWAYS_S = NOW_S + 1e9
 
 
@@ -381,6 +382,40 @@ def test_without_rules_a_host_is_left_alone_until_they_are_tried_again() -> None
     assert made.host(1).politeness.blocked_why == "robots.txt cannot be read: no connection"
     assert made.pick(NOW_S + 299.0) == Wait(NOW_S + 300.0)
     assert made.pick(NOW_S + 300.0) == AskRobots(1, "http://1.test")
+
+
+@pytest.mark.parametrize(("n_hosts", "rests_s"), [(40, 3.5 * DAY_S), (13, 960.0)])
+def test_hosts_that_are_down_share_a_twentieth_of_the_requests(
+    n_hosts: int, rests_s: float
+) -> None:
+    """Seven of forty, of forty requests a day; where most are down, it is rather we who are."""
+    made = dispatcher(rate=40.0 / DAY_S)
+    for host_id in range(n_hosts):
+        known(made, host_id, robots=None)
+    for host_id in [host_id for host_id in range(7) for _ in range(5)]:
+        timing = made.host(host_id).politeness
+        timing.start()
+        made.unanswered(host_id, NOW_S, "dns")
+
+    assert made.host(6).politeness.ready_s - NOW_S == pytest.approx(rests_s)
+    assert made.host(7).politeness.ready_s <= NOW_S
+
+
+def test_a_host_that_answers_again_is_down_no_longer() -> None:
+    """The others share what is for hosts that are."""
+    made = dispatcher(rate=40.0 / DAY_S)
+    for host_id in range(8):
+        known(made, host_id, robots=None)
+    for host_id in [0, 0, 0, 0, 0]:
+        made.host(host_id).politeness.start()
+        made.unanswered(host_id, NOW_S, "dns")
+    made.host(0).politeness.start()
+    made.answered(0, NOW_S, 200, None)
+    for host_id in [1, 1, 1, 1, 1]:
+        made.host(host_id).politeness.start()
+        made.unanswered(host_id, NOW_S, "dns")
+
+    assert made.host(1).politeness.ready_s - NOW_S == pytest.approx(0.5 * DAY_S)
 
 
 def test_lapsed_leases_are_not_fetched() -> None:
@@ -932,9 +967,6 @@ def test_a_host_that_refuses_is_left_alone_once_for_all_that_it_had_been_asked_f
     timing = made.host(1).politeness
     assert timing.failures == 1
     assert timing.blocked_until_s == NOW_S + 60.0
-
-
-DAY_S = 86_400.0
 
 
 def closed(made: Dispatcher, host_id: int, closed_s: float, gap_s: float) -> None:

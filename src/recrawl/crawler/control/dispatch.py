@@ -48,6 +48,7 @@ _DAY_S: Final = 86_400.0
 _STOCK: Final = 64  # pages of a host that are leased at once, at most
 _STOCK_S: Final = 4.0  # for so long, where hosts are few
 _REFILLS_PER_S: Final = 4.0  # of all hosts
+_DOWN_SHARE: Final = 0.05  # of the requests, for looks at hosts that are down
 _AHEAD: Final = (
     16  # pages that are leased ahead of their time at once: while they wait, worth moves
 )
@@ -109,6 +110,7 @@ class Dispatcher:
         self._least_share = least_share if horizon_s == inf else inf
         self._ahead.least_share = self._least_share
         self.discovery_share = discovery_share
+        self._down: set[int] = set()  # hosts of which nothing comes
         self._looks = False  # the next choice is for leasing what is due, if it is not leased
         self._owed = 0.0  # requests that what no plan knows has had too few of
         self._root_of = root_of
@@ -152,6 +154,8 @@ class Dispatcher:
             queue.robots_body = record.robots_body
             queue.is_read_in_full = record.is_read_in_full
             self._hosts[record.host_id] = queue
+            if record.failures >= self._rules.dead_after:
+                self._down.add(record.host_id)
             if self._rules.per_address and record.ip_address is not None:
                 self._join(queue, record.ip_address, -inf)
                 self._ips.recall(record)
@@ -529,6 +533,8 @@ class Dispatcher:
         queue.politeness.answered(now_s, status, retry_after, self._random, page_id, url)
         if queue.ip is not None:
             self._ips.answered(queue.ip, now_s, status, retry_after, self._random, page_id)
+        if not queue.politeness.failures:
+            self._down.discard(host_id)
         self._tell_delay(queue, before_s)  # its server has drawn its own conclusion by then
         self._changed(queue)
         return before != queue.blocks
@@ -545,6 +551,7 @@ class Dispatcher:
         if queue.politeness.blocked_until_s > now_s:  # of pages that were asked for before that
             return
         queue.politeness.refused(now_s, why, self._random, is_news=is_news)
+        self._share_looks(queue, now_s)
         self._tell_delay(queue, before_s)
         self._changed(queue)
 
@@ -554,6 +561,7 @@ class Dispatcher:
         """End a request that brought no answer."""
         queue = self._hosts[host_id]
         queue.politeness.unanswered(now_s, why, self._random, page_id, url)
+        self._share_looks(queue, now_s)
         if queue.ip is not None:
             self._ips.unanswered(queue.ip, now_s, why, self._random)
             if why == "connect":  # another of its IP addresses may do
@@ -591,6 +599,7 @@ class Dispatcher:
         queue.resolving = False
         queue.robots_url, queue.robots_hops = None, 0
         queue.politeness.unanswered(now_s, why, self._random)
+        self._share_looks(queue, now_s)
         self._changed(queue)
 
     def follow_robots(self, host_id: int, url: str) -> None:
@@ -619,6 +628,20 @@ class Dispatcher:
         if queue.ip is not None and queue.politeness.delay_s != before_s:
             queue.ip.observe_delay(before_s, queue.politeness.delay_s)
             self._ips.changed(queue.ip)
+
+    def _share_looks(self, queue: HostQueue, now_s: float) -> None:
+        """Let a host that is down rest for so long that looks at all such take their share only.
+
+        Where most are, it is more likely our own connection.
+        """
+        timing, is_pass = queue.politeness, self.horizon_s < inf
+        if timing.failures < self._rules.dead_after:
+            return
+        self._down.add(queue.host_id)
+        if is_pass or self._first_free or 2 * len(self._down) > len(self._hosts):
+            return
+        rest_s = len(self._down) / (_DOWN_SHARE * self.budget.rate_per_s)
+        timing.block_until(now_s + rest_s, timing.blocked_why or "")
 
     def _start(self, queue: HostQueue) -> None:
         queue.politeness.start()
