@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.robots_txt import MAX_ROBOTS_BYTES
+from recrawl.crawler.control.robots_txt import MAX_ROBOTS_BYTES, MAX_WILDCARD_RULES
 from recrawl.crawler.control.tasks import AskRobots
 from recrawl.crawler.runtime.robots_reader import RobotsReader
 from recrawl.errors import FetchError
@@ -250,6 +250,19 @@ def test_rules_that_cannot_be_had_are_asked_for_again_soon_or_when_the_host_says
         return virtual.crawl.dispatcher.host(1).robots_until_s - virtual.clock.now_s()
 
     assert run_virtually(main()) == pytest.approx(after_s)
+
+
+def test_rules_that_are_too_many_to_judge_by_are_read_again_in_a_day() -> None:
+    """They are there, and stay as they are: what could not be had comes again in five minutes."""
+
+    async def main() -> float:
+        rules = "Disallow: /*a*b\n" * (MAX_WILDCARD_RULES + 1)
+        virtual, reader = await reading(answer(f"User-agent: *\n{rules}"))
+        await reader.read(AskRobots(1, A))
+        queue = virtual.crawl.dispatcher.host(1)
+        return min(queue.robots_until_s, queue.politeness.blocked_until_s) - virtual.clock.now_s()
+
+    assert run_virtually(main()) == pytest.approx(DAY_S)
 
 
 def test_a_page_that_is_at_hand_when_rules_forbid_it_is_on_record_as_forbidden() -> None:
