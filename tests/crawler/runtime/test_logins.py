@@ -149,13 +149,13 @@ def test_pages_that_are_denied_for_themselves_go(changing: bool) -> None:
 
 @pytest.mark.slow
 def test_without_a_login_pages_that_are_denied_go() -> None:
-    """After two days: a guard that denies all pages for a while is no reason."""
+    """At the first look after two days: a guard that denies all pages for a while is no reason."""
 
     def denies(request: Request) -> FetchResponse | None:
         is_late = request.at_s > EPOCH_S + 2 * HOUR_S
         return FetchResponse(request.url, 403) if is_late else None
 
-    assert crawled(denies, 72, signed_in=False).index.n_documents() == 0
+    assert crawled(denies, 96, signed_in=False).index.n_documents() == 0
 
 
 def test_a_page_that_becomes_a_form_is_one() -> None:
