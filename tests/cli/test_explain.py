@@ -157,5 +157,8 @@ def test_a_page_whose_host_waits_for_more_of_its_pages_says_so(
     assert counted() == 0
     assert words in shown(now_s - 3 * DAY_S)
     assert counted() == 1
+    assert "is read again" not in shown(now_s - 0.5 * DAY_S), "nothing was fetched since then"
+    assert counted() == 0
+    shown(now_s - 3 * DAY_S)
     assert words not in shown(now_s - 3 * DAY_S, OTHER)
     assert words not in shown(now_s + 9.0)

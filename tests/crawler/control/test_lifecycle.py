@@ -471,6 +471,10 @@ def test_a_listing_that_is_not_there_is_looked_for_ever_more_seldom() -> None:
     away = [Is.MISSING, Is.GONE, Is.GONE, Is.INDEXED, Is.MISSING]
     told = waits(lease(kind=Kind.FEED, page_id=7, memory=bytes([3])), away)
     assert told == [700.0, 1_400.0, 2_800.0, 700.0, 700.0]
+    back = times.after_visit(
+        lease(Is.GONE, kind=Kind.FEED, page_id=7, memory=bytes([3])), Was.LISTING, Is.INDEXED, NOW_S
+    )
+    assert back.memory == bytes([0]), "it has not been quiet, but away"
 
 
 def test_a_listing_is_read_when_what_it_brings_is_worth_that() -> None:

@@ -198,7 +198,7 @@ class DueTimes:
         if after in _ABSENT:
             return self._after_no_listing(lease, at_s)
         rules = self.rules
-        before = lease.memory[0] if lease.memory else 0
+        before = lease.memory[0] if lease.memory and lease.state not in _ABSENT else 0
         if before == _LOOKED_EARLY:  # too soon for silence to tell anything
             quiet = 0
         else:
@@ -222,7 +222,7 @@ class DueTimes:
     def _after_no_listing(self, lease: Lease, at_s: float) -> NextVisit:
         """Return when a sitemap or feed is looked for again that is not there: ever later.
 
-        It may come any day. One that robots.txt names anew is another address, and read at once.
+        It may come any day. One that a changed robots.txt names is looked for at once.
         """
         known = lease.memory[0] if lease.memory and lease.state in _ABSENT else 0
         why = "not there: looked for again after a delay that doubles"

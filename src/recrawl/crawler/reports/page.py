@@ -63,6 +63,8 @@ def explain_page(
         differences=frontier.differences(limit=5, url=url),
     )
     report["host_shares"] = sharing.words(host)
+    closed_s = _closed_since_s(host, frontier.last_fetch_s(), now_s)
+    report["host_closed_since_s"] = closed_s if report["price"] else None
     asked_s = crawl_delay_of(host, settings.name if settings is not None else "recrawl")
     report["host_delay_s"] = asked_s if asked_s > (facts.settings.delay_s or 0.0) else None
     report["price_set_by"] = bound_words(facts) if plan else None
@@ -107,16 +109,18 @@ def page_report(
         host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
         host_rest_s=host.rest_s,
         host_is_read_in_full=host.is_read_in_full,
-        host_closed_since_s=_closed_since_s(host, price, now_s),
         next_visit_s=max(details.due_s, host.blocked_until_s),
     )
     return report
 
 
-def _closed_since_s(host: HostRecord, price: float | None, now_s: float) -> float | None:
-    """Return since when the rules of a host are old, where its pages wait for each other."""
+def _closed_since_s(host: HostRecord, fetched_s: float | None, now_s: float) -> float | None:
+    """Return since when the rules of a host are old, where its pages wait for each other.
+
+    They do not where the rules have grown old only since anything was fetched at all.
+    """
     is_read = host.robots_status is not None and host.blocked_until_s <= now_s
-    return host.robots_until_s if price and is_read and host.robots_until_s < now_s else None
+    return host.robots_until_s if is_read and host.robots_until_s < (fetched_s or 0.0) else None
 
 
 def _last_note(details: PageDetails) -> str | None:

@@ -123,7 +123,8 @@ def status_report(
         "idle": why_idle(now_s, last_fetch_s, hosts, facts.settings, counts),
         "due": frontier.n_due(now_s),
         "overdue": frontier.n_due(now_s - 3600.0),
-        "closed": frontier.n_closed(now_s) if plan and plan.price > 0.0 else 0,
+        # As it was when the crawl last ran: what has grown old since waits for nothing but that.
+        "closed": frontier.n_closed(last_fetch_s or 0.0) if plan and plan.price > 0.0 else 0,
         "fetches": fetches,
         "revisits": revisits,
         "not_modified_share": not_modified / asked if asked else 0.0,

@@ -361,8 +361,10 @@ class Planner:
 
     def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:
         frontier = self._world.frontier
-        named = frontier.evidence([one.page_id for one in solved.fast], limit_per_page=1)
-        urls = dict(zip(named.page_ids.tolist(), named.urls, strict=True))
+        urls: dict[int, str] = {}
+        if solved.fast:
+            named = frontier.evidence([one.page_id for one in solved.fast], limit_per_page=1)
+            urls = dict(zip(named.page_ids.tolist(), named.urls, strict=True))
         frontier.save_plan(replace(solved.record, clocks=clocks_text(solved.fast, urls)))
         if solved.announcers:
             frontier.save_announcers(solved.announcers)
