@@ -2,7 +2,7 @@
 
 from recrawl.crawler.control import refusals
 from recrawl.crawler.control.refusals import Refusals, Verdict
-from recrawl.terms import Extract
+from recrawl.terms import Extract, Outcome
 
 HOUR_S = 3_600.0
 NOTHING, DOUBTED = Verdict(), Verdict(is_doubted=True)
@@ -28,6 +28,7 @@ class Host:
         is_other: bool = False,
         n_links: int = 0,
         noindex: bool | None = None,
+        before: bytes | None = None,
     ) -> Verdict:
         self.at_s += 1.0
         said = f"What is said on page {chr(97 + page % 26)}{page}" if text is None else text
@@ -35,11 +36,12 @@ class Host:
         extract = Extract(
             title=title,
             text=said.replace("#", f"4{page}-x9"),
-            signature=b"",
+            signature=f"{title} {said}".encode(),
             links=tuple(f"https://a.test/{n}" for n in range(n_links)),
             noindex=text is not None if noindex is None else noindex,
         )
-        return self.refusals.observe(url(page), extract, self.at_s, is_other=is_other)
+        held = b"was of %d" % page if is_other else before
+        return self.refusals.observe(url(page), extract, self.at_s, before=held)
 
     def passed(self, page: int) -> Verdict:
         self.at_s += 1.0
@@ -132,14 +134,67 @@ def test_the_page_before_tells_also_after_others() -> None:
     assert [host.says(page, PUZZLE) for page in range(20, 40)] == [NOTHING] * 20
 
 
-def test_pages_that_may_be_indexed_are_pages() -> None:
-    """Copies of each other, or closed for an hour: others judge what all pages say."""
+NOTICE = "We will be back soon."
+
+
+def told(host: Host, page: int, *, is_other: bool = True) -> Verdict:
+    return host.says(page, NOTICE, noindex=False, n_links=60, is_other=is_other)
+
+
+def test_pages_that_may_be_indexed_are_pages_unless_others_were_held() -> None:
+    """Copies of each other, that is, which have nothing to lose."""
     host = begun()
 
-    assert [host.says(page, PUZZLE, noindex=False) for page in range(20, 60)] == [NOTHING] * 40
-    assert [host.says(page, PUZZLE, noindex=False, is_other=True) for page in range(10)] == (
-        [NOTHING] * 10
-    )
+    assert [told(host, page, is_other=False) for page in range(20, 60)] == [NOTHING] * 40
+
+
+def test_a_notice_instead_of_pages_that_are_held_is_found_out_by_the_page_before() -> None:
+    """Whatever is on it, and however many say so: else all would hold the same few words."""
+    host = begun()
+    row = [told(host, page) for page in (3, 4, 5, 6, 7, 8)]
+
+    assert row == [NOTHING] * 2 + [Verdict(is_doubted=True, ask=(url(9),))] + [DOUBTED] * 3
+    assert told(host, 9) == BEGUN
+    assert told(host, 30, is_other=False) == REFUSED
+    assert host.passed(2).ask == (*map(url, (3, 4, 5, 6, 7, 8, 9, 30)),)
+
+
+def test_pages_that_took_a_notice_for_theirs_do_not_end_its_row() -> None:
+    """By saying it again; one that was doubted does, as its copy says something else."""
+    same = b" " + NOTICE.encode()
+    for is_read in (False, True):
+        host = begun()
+
+        def again(page: int, host: Host = host, *, is_read: bool = is_read) -> Verdict:
+            if not is_read:
+                return host.passed(page)
+            return host.says(page, NOTICE, noindex=False, before=same)
+
+        assert [told(host, page) for page in (3, 4)] == [NOTHING] * 2
+        assert again(3) == NOTHING
+        assert told(host, 5).ask == (url(9),)
+        assert told(host, 9) == BEGUN
+        assert again(3) == NOTHING
+        assert told(host, 6) == REFUSED
+        assert host.passed(5).ask != ()
+
+
+def test_pages_that_were_alike_before_may_be_alike_again() -> None:
+    """As where nothing is their own but the news of the day."""
+    host = begun()
+    for day in range(1, 9):
+        text, before = f"News of day {day}.", f" News of day {day - 1}.".encode()
+        row = [host.says(page, text, noindex=False, before=before) for page in range(10)]
+        assert row == [NOTHING] * 10
+
+
+def test_pages_that_differ_by_numbers_are_not_alike() -> None:
+    host = begun()
+    for hour in range(5):
+        for page in range(10):
+            assert host.says(
+                page, f"It is {hour + page} degrees.", noindex=False, is_other=True
+            ) == (NOTHING)
 
 
 def test_nothing_is_doubted_where_nobody_can_be_asked() -> None:
@@ -185,7 +240,10 @@ def test_rows_and_hosts_are_bounded() -> None:
 
 def denied(host: Host, page: int, how: str = "403", *, is_held: bool = True) -> Verdict:
     host.at_s += 1.0
-    return host.refusals.turned_away(url(page), how, host.at_s, is_held=is_held)
+    outcome = Outcome.DENIED if how.isdigit() else Outcome.REDIRECTED
+    return host.refusals.turned_away(
+        url(page), outcome, how, host.at_s, is_held=is_held, goes=False
+    )
 
 
 def test_pages_that_are_held_and_denied_in_a_row_are_no_proof_without_the_one_before() -> None:
@@ -213,3 +271,74 @@ def test_the_place_that_all_are_led_to_is_no_page_that_is_given() -> None:
 
     assert host.says(70) == NOTHING
     assert denied(host, 23, url(70)) == REFUSED
+
+
+def gone(host: Host, page: int, *, goes: bool = False, is_held: bool = True) -> Verdict:
+    host.at_s += 1.0
+    return host.refusals.turned_away(
+        url(page), Outcome.NOT_FOUND, "404", host.at_s, is_held=is_held, goes=goes
+    )
+
+
+def test_no_copy_goes_where_no_page_is_there() -> None:
+    """First looks take none away, so nobody is asked for a few of them."""
+    host = begun()
+
+    assert [gone(host, page) for page in range(6)] == [NOTHING] * 6
+    assert gone(begun(), 0, goes=True) == NOTHING
+    assert gone(host, 0, goes=True) == Verdict(is_doubted=True, ask=(url(9),))
+    assert gone(host, 9) == BEGUN
+    assert gone(host, 1, goes=True) == REFUSED
+    assert gone(host, 40, is_held=False) == REFUSED
+    assert host.passed(2).ask == (*map(url, (0, 1, 2, 3, 4, 5, 9, 40)),)
+
+
+def test_many_first_looks_are_asked_about() -> None:
+    host = begun()
+
+    row = [gone(host, page) for page in range(20, 28)]
+    assert row == [NOTHING] * 7 + [Verdict(is_doubted=True, ask=(url(9),))]
+
+
+def test_pages_that_go_while_others_stay_are_gone() -> None:
+    """That is believed for a day, as each question costs a request where many go."""
+    host = begun()
+    for page in range(20, 24):
+        gone(host, page)
+    assert gone(host, 20, goes=True).ask == (url(9),)
+    assert host.passed(9) == Verdict(ask=(url(20),))
+    row = [gone(host, page, goes=goes) for page in range(20, 40) for goes in (False, True)]
+    assert row == [NOTHING] * 40
+    host.at_s += 2.0 * HOUR_S
+    assert gone(host, 41, goes=True) == NOTHING
+    host.at_s += 24.0 * HOUR_S
+    assert gone(host, 42, goes=True).is_doubted
+
+
+def test_addresses_that_were_never_there_are_no_row() -> None:
+    host = begun()
+
+    assert [gone(host, page, is_held=False) for page in range(40)] == [NOTHING] * 40
+    gone(host, 1)
+    assert [gone(host, page, is_held=False, goes=True) for page in range(50, 90)] == [NOTHING] * 40
+
+
+def test_a_process_that_begins_amid_it_asks_the_start_page() -> None:
+    """What pages said before proves that they are not alike."""
+    host = Host()
+    row = [gone(host, page, goes=True) for page in range(6)]
+
+    assert row[:4] == [NOTHING] * 4
+    assert row[4:] == [Verdict(is_doubted=True, ask=("https://a.test/",)), DOUBTED]
+    answer = host.refusals.turned_away(
+        "https://a.test/", Outcome.NOT_FOUND, "404", host.at_s, is_held=True, goes=False
+    )
+    assert answer == BEGUN
+
+
+def test_a_single_pass_amid_a_notice_asks_nobody() -> None:
+    host = Host()
+    host.refusals._may_ask = False
+
+    assert [told(host, page) for page in range(9)] == [NOTHING] * 7 + [BEGUN, REFUSED]
+    assert [gone(Host(), page, goes=True) for page in range(20)] == [NOTHING] * 20

@@ -13,6 +13,7 @@ from recrawl.testing.worlds import EPOCH_S
 A, HOUR_S, N = "http://a.test", 3_600.0, 60
 URLS = [f"{A}/{number or ''}" for number in range(N)]
 SINCE_S, UNTIL_S = EPOCH_S + 30.0 * HOUR_S, EPOCH_S + 34.0 * HOUR_S
+LINKS = "".join(f'<a href="/{n}">{n}</a> ' for n in range(1, N))
 WORDS = "amber birch cedar delta ember fjord garden harbour island journal kitchen ladder".split()
 
 
@@ -21,18 +22,29 @@ def puzzle(request: Request) -> FetchResponse:
     return FetchResponse(request.url, 200, html.encode(), "text/html")
 
 
+def notice(request: Request) -> FetchResponse:
+    html = "<title>Closed</title><main><p>We are working on it.</p></main><nav>" + LINKS
+    return FetchResponse(request.url, 200, html.encode(), "text/html")
+
+
 ALIKE: dict[str, Callable[[Request], FetchResponse]] = {
     "puzzle": puzzle,
+    "notice": notice,
+    "404": lambda request: FetchResponse(request.url, 404, b"Not found", "text/html"),
+    "empty": lambda request: FetchResponse(request.url, 200, b" ", "text/html"),
+    "source": lambda request: FetchResponse(request.url, 200, b"<?php", "application/x-php"),
     "403": lambda request: FetchResponse(request.url, 403, b"Blocked", "text/html"),
     "302": lambda request: FetchResponse(request.url, 302, location="http://b.test/closed"),
 }
 
 
+QUICK = ("notice", "404")
+
+
 def page(request: Request) -> FetchResponse:
     number = int(request.url.rpartition("/")[2] or 0)
-    links = "".join(f'<a href="/{n}">{n}</a> ' for n in range(1, N))
     told = f"{WORDS[number % 12]} {WORDS[number // 12]} {WORDS[number % 7]}" * 20
-    html = f"<title>Page {number}</title><main><p>{told}</p></main><nav>{links}</nav>"
+    html = f"<title>Page {number}</title><main><p>{told}</p></main><nav>{LINKS}</nav>"
     return FetchResponse(request.url, 200, html.encode(), "text/html")
 
 
@@ -56,7 +68,10 @@ async def crawl(
     return virtual
 
 
-@pytest.mark.parametrize("how", ["puzzle", "403", pytest.param("302", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "how",
+    [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in ALIKE],
+)
 def test_no_page_is_lost_and_the_host_is_left_alone(how: str) -> None:
     """But for those that were asked for before it is known, and they are back at once."""
     virtual = run_virtually(crawl(42.0, ALIKE[how]))
@@ -73,6 +88,7 @@ def test_no_page_is_lost_and_the_host_is_left_alone(how: str) -> None:
     assert states == {PageState.INDEXED}
     assert virtual.index.n_documents() == N
     assert len(out) <= 2
+    assert not [url for url in URLS if (copy := virtual.index.copy(url)) and copy.title == "Closed"]
     assert len(meanwhile) <= 30
     for url in URLS:
         last = max(one.at_s for one in virtual.web.asked(url))
@@ -80,7 +96,7 @@ def test_no_page_is_lost_and_the_host_is_left_alone(how: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["403", "302"])
+@pytest.mark.parametrize("how", ["403", "302", "404"])
 def test_pages_that_are_refused_while_others_are_given_go(how: str) -> None:
     """The page before them tells that it is no guard."""
     virtual = run_virtually(crawl(33.0, ALIKE[how], every=3))

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from recrawl.crawler.control.doubts import is_doubted, is_joined
 from recrawl.crawler.control.gists import Gist, gist, is_list
+from recrawl.crawler.control.lifecycle import KEEPS
 from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on, unsorted
 from recrawl.crawler.control.refusals import REFUSED
 from recrawl.crawler.control.shared_texts import SharedTexts
@@ -218,40 +219,30 @@ class Indexer:
         return self._recorder.errors.observe(url, extract.title, extract.text, page.fetched_at_s)
 
     def _refused(self, page: BufferedPage, extract: Extract) -> Finding | None:
-        """Return what is recorded where the page's host says something else instead of it."""
-        if self._is_refused(page, extract):  # as if its host had said so
-            return Finding(Outcome.SERVER_ERROR, page.response, note=REFUSED)
-        if self._is_form(page, extract):
+        """Return what is recorded where a page's host says something else instead of it."""
+        lease, recorder = page.lease, self._recorder
+        is_held = lease.state is PageState.INDEXED and lease.signature is not None
+        if self._is_form(page, extract, is_other=is_held and lease.signature != extract.signature):
             finding = Finding(Outcome.DENIED, page.response, note=_SIGN_IN)
-            finding = self._recorder.denied(page.lease, finding)
-            is_held = page.lease.state is PageState.INDEXED
+            finding = recorder.denied(lease, finding)
             # A page that is held and shows a form while others are given has become one.
             return None if is_held and finding.outcome is Outcome.DENIED else finding
+        before = lease.signature if lease.state in KEEPS else None
+        verdict = recorder.refusals.observe(lease.url, extract, page.fetched_at_s, before=before)
+        recorder.heed(lease, verdict)
+        if verdict.is_doubted:  # as if its host had said so
+            return Finding(Outcome.SERVER_ERROR, page.response, note=REFUSED)
+        if not is_probe(lease.url):
+            recorder.logins.given(lease.url, page.fetched_at_s)
         return None
 
-    def _is_refused(self, page: BufferedPage, extract: Extract) -> bool:
-        """Tell whether what its host says now says nothing of a page."""
-        lease = page.lease
-        is_held = lease.state is PageState.INDEXED and lease.signature is not None
-        is_other = is_held and lease.signature != extract.signature
-        verdict = self._recorder.refusals.observe(
-            lease.url, extract, page.fetched_at_s, is_other=is_other
-        )
-        self._recorder.heed(lease, verdict)
-        return verdict.is_doubted
-
-    def _is_form(self, page: BufferedPage, extract: Extract) -> bool:
+    def _is_form(self, page: BufferedPage, extract: Extract, *, is_other: bool) -> bool:
         """Tell whether a form to sign in is shown instead of a page, though a login was sent."""
         lease, recorder = page.lease, self._recorder
         if is_probe(lease.url) or not recorder.is_signed_in(lease):
             return False
-        is_held = lease.state is PageState.INDEXED and lease.signature is not None
-        is_other = is_held and lease.signature != extract.signature
         may_be = extract.asks_password and len(extract.text) < _LONGEST_FORM
-        if may_be and recorder.logins.is_form(lease, extract.signature, is_other=is_other):
-            return True
-        recorder.logins.given(lease.url, page.fetched_at_s)
-        return False
+        return may_be and recorder.logins.is_form(lease, extract.signature, is_other=is_other)
 
     def _asked_for(self, lease: Lease, probe: str) -> list[Discovery]:
         """Return the address that cannot exist; where only such belong, it ends as the page's.

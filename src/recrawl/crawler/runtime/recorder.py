@@ -20,6 +20,7 @@ from recrawl.crawler.control.intake import (
     DomainIntake,
     HostIntake,
 )
+from recrawl.crawler.control.lifecycle import KEEPS, next_state
 from recrawl.crawler.control.logins import LAPSED, Logins
 from recrawl.crawler.control.refusals import REFUSED, Refusals, Verdict
 from recrawl.crawler.control.removals import Removals
@@ -95,7 +96,8 @@ class Recorder:
         self._remove: Callable[[PageUpdate], None] | None = None
         self.yields = AddressYields()
         self.errors = SoftErrors()
-        self.refusals = Refusals(may_ask=not self._once)
+        may_ask = not self._once and rules.asked_every_s < inf
+        self.refusals = Refusals(may_ask=may_ask)
         self.confirmations = Confirmations()
         self.logins = Logins()
         self._to_ask: list[str] = []  # addresses that are to be visited now
@@ -242,7 +244,7 @@ class Recorder:
         return self._rules.admission.scope.is_signed_in(host_of(lease.url))
 
     def denied(self, lease: Lease, finding: Finding) -> Finding:
-        """Return what is recorded of a page that is denied: a login may have lapsed."""
+        """Return what is recorded of a page that is not given: a login may have lapsed."""
         status = finding.response.status if finding.response else 0
         if status in _NOT_WHO or not self.is_signed_in(lease):
             return self.turned_away(lease, finding)
@@ -253,12 +255,16 @@ class Recorder:
         return replace(finding, outcome=Outcome.SERVER_ERROR, note=LAPSED)
 
     def turned_away(self, lease: Lease, finding: Finding) -> Finding:
-        """Return what is recorded of a page that is denied, or leads elsewhere for now."""
+        """Return what is recorded of a page that is denied, not there, or leads elsewhere."""
         status = finding.response.status if finding.response else 0
-        how = finding.redirect_url or str(status)
-        is_held = lease.state is PageState.INDEXED and lease.signature is not None
-        now_s = self._world.clock.now_s()
-        verdict = self.refusals.turned_away(lease.url, how, now_s, is_held=is_held)
+        verdict = self.refusals.turned_away(
+            lease.url,
+            finding.outcome,
+            finding.redirect_url or finding.note or str(status),
+            self._world.clock.now_s(),
+            is_held=lease.state in KEEPS and lease.signature is not None,
+            goes=next_state(lease.state, finding.outcome) not in KEEPS,
+        )
         self.heed(lease, verdict)
         if not verdict.is_doubted:
             return finding

@@ -48,6 +48,7 @@ _NOT_THE_HOST: Final = (
 )  # fmt: skip
 _MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
 _LONGEST_REST_S: Final = 30.0  # of a host, between two looks at a page
+_REFUSES: Final = (Outcome.DENIED, Outcome.NOT_FOUND, Outcome.GONE)  # where all say so
 _UNASKED: Final = "its server said that nothing had changed (304), which it was not asked"
 
 
@@ -190,7 +191,7 @@ class Visitor:
             if outcome is Outcome.NOT_MODIFIED:
                 self._recorder.passed(lease, started_s)
             finding = Finding(outcome, response)
-            if outcome is Outcome.DENIED:
+            if outcome in _REFUSES:
                 finding = self._recorder.denied(lease, finding)
             self._record(lease, finding, started_s)
             return False
@@ -199,7 +200,8 @@ class Visitor:
             return False
         if response.content_type and response.content_type not in INDEXABLE:
             note = f"content type {response.content_type[:80]}"
-            self._record(lease, Finding(Outcome.UNSUPPORTED, response, note=note), started_s)
+            finding = Finding(Outcome.UNSUPPORTED, response, note=note)
+            self._record(lease, self._recorder.turned_away(lease, finding), started_s)
             return False
         sent = refresh_of(response.refresh, lease.url)
         if sent is not None and sent.is_at_once and not response.body.strip():
@@ -208,7 +210,7 @@ class Visitor:
             return False
         if not response.body.strip():  # as where a script broke: it says nothing, or no longer
             finding = Finding(Outcome.NOT_FOUND, response, note="the answer is empty")
-            self._record(lease, finding, started_s)
+            self._record(lease, self._recorder.turned_away(lease, finding), started_s)
             return False
         return self._deliver(lease, response, started_s, again)
 
