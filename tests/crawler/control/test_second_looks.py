@@ -17,11 +17,12 @@ def found(
     *,
     changed: bool | None = True,
     kind: Kind = Kind.PAGE,
+    state: PageState = PageState.INDEXED,
 ) -> PageUpdate:
     """A visit that found a change."""
     lease = Lease(page_id, "http://a.test/", 1, 1, at_s, kind, last_visit_s=before_s)
     visit = Visit(at_s, Outcome.CHANGED, changed=changed)
-    return PageUpdate(lease, visit, PageState.INDEXED, at_s)
+    return PageUpdate(lease, visit, state, at_s)
 
 
 def taken(looks: SecondLooks, instants: list[float], page_id: int = 1, host: int = 1) -> list[bool]:
@@ -61,6 +62,15 @@ def test_what_is_no_evidence_counts_for_nothing() -> None:
         looks.observe(found(1, float(n), n - 1.0, changed=None))
 
     assert not looks.take(1, 1, 3.0, 4.0)
+
+
+def test_pages_that_went_are_none_that_are_drawn_by_chance() -> None:
+    """However many they are: else all of their host would be looked at twice."""
+    looks = SecondLooks()
+    for page in range(100, 400):
+        looks.observe(found(page, 0.0, -1.0, state=PageState.GONE))
+
+    assert not looks.take(1, 1, 0.0, 1.0)
 
 
 def test_of_a_host_they_are_few_in_a_day() -> None:

@@ -157,3 +157,40 @@ def test_an_answer_is_outdated_that_is_older_than_the_copy(
     response = FetchResponse("", 200, age_s=age_s)
 
     assert is_outdated(replace(EXCLUDED, seen_s=seen_s), response, NOW_S) is is_older
+
+
+HELD = Lease(
+    1,
+    "http://a.test/",
+    1,
+    1,
+    NOW_S - 5.0,
+    state=PageState.INDEXED,
+    signature=b"held",
+    last_visit_s=NOW_S - 900.0,
+)
+
+
+@pytest.mark.parametrize(
+    ("lease", "outcome", "changed"),
+    [
+        (HELD, Outcome.GONE, True),
+        (HELD, Outcome.NOT_FOUND, None),  # once: it may be a slip
+        (replace(HELD, state=PageState.MISSING), Outcome.NOT_FOUND, True),
+        (replace(HELD, state=PageState.GONE, signature=None), Outcome.NOT_FOUND, None),
+        (replace(HELD, state=PageState.DISCOVERED, signature=None), Outcome.GONE, None),
+        (replace(HELD, state=PageState.MOVED, signature=None), Outcome.GONE, None),
+        (HELD, Outcome.DISALLOWED, None),
+    ],
+)
+def test_a_page_that_went_is_evidence_as_one_that_changed(
+    lease: Lease, outcome: Outcome, changed: bool | None
+) -> None:
+    """Of how often pages there do; its copy was as stale. The error's own date says nothing."""
+    told = FetchResponse("", 404, last_modified="Mon, 11 Jan 2027 08:00:00 GMT")
+
+    visit = update_of(lease, Finding(outcome, told), NOW_S, TIMES).visit
+
+    assert visit.changed is changed
+    assert visit.interval_s == (900.0 if changed else None)
+    assert visit.modified_s is None

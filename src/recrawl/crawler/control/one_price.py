@@ -100,6 +100,9 @@ class OnePrice:
             return inf
         if lease.tier == NEW or lease.state is PageState.DISCOVERED:
             return self.first_share(lease, now_s)
+        if lease.state is PageState.MISSING:  # its copy is as good as stale
+            worth = lease.weight * self._lasts_s(lease, now_s)
+            return max(self._change_share(lease, now_s), worth / max(self.price, 1e-9))
         share, new = self._change_share(lease, now_s), self.new_pages.get(lease.page_id)
         new = new or self.hoped.get(lease.page_id)
         if new is None or lease.last_visit_s is None or self.price <= 0.0:
@@ -141,9 +144,12 @@ class OnePrice:
         return self.least_first if n_waiting > n_visits and self.least_first < inf else 0.0
 
     def _first_worth(self, lease: Lease, now_s: float) -> float:
-        waited_s = max(now_s - lease.due_s, 0.0)
         worth = max(lease.weight, 1e-9) + self.leads.get((lease.host_id, lease.depth), 0.0)
-        return worth * (self.fresh_s + waited_s)
+        return worth * self._lasts_s(lease, now_s)
+
+    def _lasts_s(self, lease: Lease, now_s: float) -> float:
+        """Return for how long a visit mends what is wrong by now."""
+        return self.fresh_s + max(now_s - lease.due_s, 0.0)
 
     def root_urgency(self, lease: Lease) -> float | None:
         """Return the root of what lateness costs, of changes and of what is born meanwhile."""

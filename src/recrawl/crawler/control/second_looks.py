@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Final, TypeVar
 
-from recrawl.terms import Kind, PageUpdate
+from recrawl.terms import Kind, PageState, PageUpdate
 
 __all__ = ["SecondLooks"]
 
@@ -79,6 +79,8 @@ class SecondLooks:
         """Take in what a visit found."""
         lease, at_s = update.lease, update.visit.visited_at_s
         if lease.kind is not Kind.PAGE or update.visit.changed is None:
+            return
+        if update.state is PageState.GONE:  # by no chance
             return
         host = self._host(lease.host_id)
         host.row = host.row + 1 if update.visit.changed else 0

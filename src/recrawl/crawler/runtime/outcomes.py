@@ -5,7 +5,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.lifecycle import is_removed, next_state
+from recrawl.crawler.control.lifecycle import KEEPS, is_removed, next_state
 from recrawl.crawler.control.promises import promise_of
 from recrawl.quantities import show_duration
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
@@ -84,6 +84,8 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
     shown = _shown(lease, response, at_s) if outcome in _SHOWS else _Shown(at_s)
     if shown.is_known:
         changed = None
+    if after is PageState.GONE and lease.state in KEEPS and lease.signature is not None:
+        changed = True  # the copy is as stale as where the page says something else
     failures = lease.failures + 1 if outcome in _TROUBLE else 0
     visit = Visit(
         visited_at_s=at_s,
@@ -177,7 +179,7 @@ def _seen_s(lease: Lease) -> float | None:
 
 def _modified_s(lease: Lease, finding: Finding, at_s: float) -> float | None:
     """Return when the page last changed, as its server says; None where unsaid or impossible."""
-    response = finding.response
+    response = finding.response if finding.outcome in _SHOWS else None
     text = response.last_modified if response else None
     if response and response.status == HTTPStatus.NOT_MODIFIED:
         text = text or lease.last_modified
