@@ -758,13 +758,14 @@ class PlainFrontier(Frontier):
                 page.due_s,
                 nan if page.lastmod_s is None else page.lastmod_s,
                 page.last_visit_s if page.seen_s is None else page.seen_s,
+                page.last_visit_s - page.discovered_s,
             )
             for page in self._pages.values()
             if page.found.kind is Kind.PAGE
             and page.state in (PageState.INDEXED, PageState.MISSING)
             and page.last_visit_s is not None
         ]
-        table = np.array(rows, np.float64).reshape(len(rows), 10)
+        table = np.array(rows, np.float64).reshape(len(rows), 11)
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )
@@ -916,6 +917,19 @@ class PlainFrontier(Frontier):
             if of_host[page.host_id] <= most and page.due_s > now_s:
                 page.due_s, page.due_why = now_s, WITH_LEAVE
         return sorted(of_host)
+
+    @override
+    def went(self, since_s: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        rows = [
+            (page.page_id, page.last_visit_s - page.discovered_s)
+            for page in self._pages.values()
+            if page.state is PageState.GONE
+            and page.found.kind is Kind.PAGE
+            and page.last_visit_s is not None
+            and page.last_visit_s >= since_s
+        ]
+        table = np.array(rows, np.float64).reshape(len(rows), 2)
+        return table[:, 0].astype(np.int64), table[:, 1]
 
     @override
     def gone_s(self, now_s: float) -> float:

@@ -833,6 +833,10 @@ class Frontier(Visits, Protocol):
         """Seconds that all pages now gone have been away, since each was seen last."""
         ...
 
+    def went(self, since_s: float) -> "tuple[NDArray[np.int64], NDArray[np.float64]]":
+        """Pages that had copies and are gone since then; seconds that each was known before."""
+        ...
+
     def last_fetch_s(self) -> float | None:
         """Return the instant of the last visit on record; None before any."""
         ...

@@ -299,11 +299,11 @@ def test_confirming_that_a_page_went_is_worth_what_a_first_visit_is() -> None:
     """Its copy is as good as stale, and ever longer so."""
     price = OnePrice(1_000.0)
     price.observe_plan(500.0, 2_000.0)
-    missing = lease(0.5, due_s=100.0, tier=TIMED, last_visit_s=0.0, state=PageState.MISSING)
+    missing = lease(0.5, due_s=100.0, tier=TIMED, last_visit_s=-1e9, state=PageState.MISSING)
 
     assert price.share(missing, 100.0) == price.share(lease(0.5, due_s=100.0), 100.0) == 2.0
     assert price.share(missing, 1_100.0) == price.share(lease(0.5, due_s=100.0), 1_100.0) == 3.0
-    assert price.share(replace(missing, state=PageState.INDEXED), 100.0) == 1.0
+    assert price.share(replace(missing, state=PageState.INDEXED), 100.0) == pytest.approx(1.0)
 
 
 def test_addresses_that_lead_further_come_first() -> None:

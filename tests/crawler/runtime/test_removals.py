@@ -1,6 +1,7 @@
 """A section of a site that is removed at once is out of the index in days, not in weeks."""
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
@@ -102,3 +103,36 @@ def test_a_single_pass_visits_each_page_once() -> None:
 
     asked = [one.url for one in run_virtually(passes()).web.requests if one.url in urls]
     assert sorted(asked) == urls
+
+
+@pytest.mark.slow
+def test_where_pages_go_all_the_time_they_are_visited_more_often() -> None:
+    """As where they change: no page of this site ever says something else, and ads go in weeks."""
+    went_s = {f"{A}/ads/{n:03}": EPOCH_S + n * DAY_S / 4 for n in range(160)}
+    stay = [f"{A}/docs/{n:03}" for n in range(60)]
+
+    def answer(request: Request) -> FetchResponse:
+        if request.at_s >= went_s.get(request.url, inf):
+            return FetchResponse(request.url, 404)
+        return FetchResponse(request.url, 200, f"all of {request.url}".encode(), "text/plain")
+
+    async def days() -> VirtualCrawl:
+        setup = Setup(
+            revisit=RevisitRules(600.0, 60 * DAY_S, 4 * DAY_S, listing_s=30 * DAY_S),
+            rules={"replan_s": 14_400.0},
+            seeds=(*went_s, *stay),
+            budget_per_s=80.0 / DAY_S,
+            least_worth=0.0,
+        )
+        virtual = virtual_crawl(setup)
+        for url in setup.seeds:
+            virtual.web.reply(url, answer)
+        await virtual.run_for(25 * DAY_S)
+        return virtual
+
+    virtual = run_virtually(days())
+    pages = [virtual.frontier.details(url) for url in (*went_s, *stay)]
+    there = [page for page in pages if page and page.state is PageState.INDEXED]
+    ads = np.mean([page.visits for page in there if "/ads/" in page.url])
+    docs = np.mean([page.visits for page in there if "/docs/" in page.url])
+    assert ads > 1.5 * docs

@@ -1,4 +1,7 @@
-"""Beliefs about the pages of a running crawl, from visits and announcements."""
+"""Beliefs about the pages of a running crawl, from visits and announcements.
+
+The module is longer than most, as all that is believed of a page has its row here.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,6 +18,7 @@ from recrawl.crawler.control.host_signals import MOMENT_S, HostSignals
 from recrawl.crawler.control.kept_beliefs import KeptPages, pages_of_bytes
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.new_visits import NewVisits
+from recrawl.crawler.control.removal_hazards import REMEMBERED_S, removal_hazards
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.control.urls import host_of
 from recrawl.learning.beliefs import PRIOR_SHAPE
@@ -347,6 +351,27 @@ class Believed:
         ]
         table = np.array(known, np.float64).reshape(len(known), 4)
         self._control.expect_births(table[:, 0].astype(np.int64), table[:, 1:].T.copy())
+
+    def expect_removals(
+        self, pages: PlannedPages, gone: NDArray[np.int64], gone_there_s: NDArray[np.float64]
+    ) -> None:
+        """Learn at which rate pages go (:mod:`.removal_hazards`).
+
+        Parameters
+        ----------
+        pages : that are kept fresh
+        gone, gone_there_s : pages that went of late, and for how long each was there
+        """
+        known = np.array([page_id in self._rows for page_id in gone.tolist()], np.bool_)
+        went = np.array([self._rows[page_id] for page_id in gone[known].tolist()], np.int64)
+        control, rows = self.control_of(pages.page_ids)
+        hazards = removal_hazards(
+            self.groups[:, rows],
+            np.clip(pages.there_s, 0.0, REMEMBERED_S),
+            self.groups[:, went],
+            np.clip(gone_there_s[known], 0.0, REMEMBERED_S),
+        )
+        control.expect_removals(rows, hazards)
 
     def control_of(self, page_ids: NDArray[np.int64]) -> "tuple[RevisitControl, NDArray[np.int64]]":
         """Return what decides, grown by pages that are new to it, and the rows of these pages."""

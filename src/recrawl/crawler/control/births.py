@@ -34,6 +34,7 @@ __all__ = [
     "joint_intervals",
     "lasting_share",
     "learn_births",
+    "visit_gains",
 ]
 
 Vector = NDArray[np.float64]
@@ -227,15 +228,17 @@ def joint_intervals(
     for _ in range(_STEPS // 2):
         middle = 0.5 * (low + high)
         x = np.outer(middle, rates)
-        saved = weights * np.sum(chances * _gains(x) / rates, axis=1)
+        saved = weights * np.sum(chances * visit_gains(x) / rates, axis=1)
         found = flow * (
-            (1.0 - shared) * 0.5 * middle * middle + shared * lead * lead * _gains(middle / lead)
+            (1.0 - shared) * 0.5 * middle * middle
+            + shared * lead * lead * visit_gains(middle / lead)
         )
         over = saved + found > prices
         low, high = np.where(over, low, middle), np.where(over, middle, high)
     return np.asarray(high)
 
 
-def _gains(x: Vector) -> Vector:
+def visit_gains(x: Vector) -> Vector:
+    """Return 1 - (1 + x) exp(-x) where all x >= 0: of visits, times change rate over weight."""
     small = x * x * (0.5 - x / 3.0)
     return np.where(x < 1e-3, small, -np.expm1(-x) - x * np.exp(-x))

@@ -65,10 +65,14 @@ class PlannedPages:
     lastmod_s: NDArray[np.float64]  # as a sitemap says; nan: none does
     # Of which instant the answers of the last visits are, as caches may give them; empty: of these.
     seen_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    # For how long each was seen to be there since it was found; empty: nobody knows.
+    there_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         if self.seen_s.size != self.page_ids.size:
             object.__setattr__(self, "seen_s", self.last_visit_s)
+        if self.there_s.size != self.page_ids.size:
+            object.__setattr__(self, "there_s", np.zeros(self.page_ids.size))
 
     def told(self, now_s: float) -> NDArray[np.bool_]:
         """Tell of which pages a change is announced that no visit has shown yet.

@@ -38,7 +38,7 @@ _NAMES: Final = re.compile(r"[\W_]+")
 
 
 class _Kind(Enum):
-    """What a row of answers says instead of pages."""
+    """Answers that a row may have instead of pages."""
 
     PUZZLE = auto()
     SAME = auto()  # what could be a page

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.births import joint_intervals
+from recrawl.crawler.control.removal_hazards import removal_intervals
 from recrawl.errors import InvalidModel
 from recrawl.freshness.fading import fading_interval
 from recrawl.learning.beliefs import OCTAVES, PRIOR_SHAPE, RateBeliefs
@@ -138,6 +139,7 @@ class RevisitControl:
         self._log_odds = np.zeros(weights.size)
         self._half_lives = np.full(weights.size, np.inf)
         self._births = np.zeros((3, weights.size))  # flow, share that others find too, their delay
+        self._hazards = np.zeros(weights.size)  # at which pages go, 1/time
 
     def __len__(self) -> int:
         return self.weights.size
@@ -221,6 +223,11 @@ class RevisitControl:
         """
         self._births[:] = 0.0
         self._births[:, page] = brought
+
+    def expect_removals(self, page: Integers, hazards: Vector) -> None:
+        """Say at which rate these pages go, 1/time; all others stay."""
+        self._hazards[:] = 0.0
+        self._hazards[page] = hazards
 
     def observe_signals(self, page: Integers) -> None:
         """Learn that a change of these pages was signalled; it counts until the next visit."""
@@ -306,6 +313,7 @@ class RevisitControl:
             self.silent = np.append(self.silent, np.ones(fresh))
             self._half_lives = np.append(self._half_lives, np.full(fresh, np.inf))
             self._births = np.concatenate([self._births, np.zeros((3, fresh))], axis=1)
+            self._hazards = np.append(self._hazards, np.zeros(fresh))
         self.weights = np.array(weights, np.float64)
 
     def decide(
@@ -471,6 +479,10 @@ class RevisitControl:
             out[born] = joint_intervals(
                 out[born], price, self.weights[own], beliefs, brought, self.bounds[1]
             )
+        if self._hazards.any():
+            price = np.broadcast_to(np.asarray(prices, np.float64), rows.shape)
+            told = (self.weights[rows], self.beliefs.rates(rows)[0], self._hazards[rows])
+            out = removal_intervals(out, price, *told, self.bounds[1])
         self.intervals[rows] = out
         return out
 

@@ -799,7 +799,7 @@ class SqliteFrontier(Frontier):
             parts = [
                 np.array(rows, np.float64).T for rows in iter(lambda: cursor.fetchmany(_ROWS), [])
             ]
-        table = np.concatenate([np.zeros((10, 0)), *parts], axis=1)
+        table = np.concatenate([np.zeros((11, 0)), *parts], axis=1)
         return PlannedPages(table[0].astype(np.int64), table[1].astype(np.int64), *table[2:])
 
     @override
@@ -919,6 +919,12 @@ class SqliteFrontier(Frontier):
     def gone_s(self, now_s: float) -> float:
         with translated(self._path):
             return float(self._one("gone", now_s=now_s)[0])
+
+    @override
+    def went(self, since_s: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        with translated(self._path):
+            table = np.array(self._run("went", since_s=since_s).fetchall(), np.float64)
+        return table.reshape(-1, 2)[:, 0].astype(np.int64), table.reshape(-1, 2)[:, 1]
 
     @override
     def last_fetch_s(self) -> float | None:

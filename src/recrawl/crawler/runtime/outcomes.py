@@ -63,6 +63,11 @@ class Finding:
     redirect_url: str | None = None
     note: str | None = None
 
+    @property
+    def status(self) -> int | None:
+        """Status of the answer; None: there was none."""
+        return self.response.status if self.response else None
+
 
 def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) -> PageUpdate:
     """Return the update for one visit.
@@ -90,7 +95,7 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
     visit = Visit(
         visited_at_s=at_s,
         outcome=outcome,
-        status=response.status if response else None,
+        status=finding.status,
         changed=changed,
         interval_s=None if changed is None else shown.seen_s - (_seen_s(lease) or at_s),
         fetch_s=response.elapsed_s if response else 0.0,

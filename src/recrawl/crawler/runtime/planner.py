@@ -1,7 +1,7 @@
 """The planner: estimates change rates anew, solves the plan, and moves due times.
 
 It runs beside the crawl, on a thread of its own; reading and writing the frontier go through the
-frontier's thread in between.
+frontier's thread in between. The module is longer than most, as it is told of all that plans go by.
 """
 
 from collections import Counter
@@ -24,6 +24,7 @@ from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.host_queue import by_server
 from recrawl.crawler.control.openings import Openings, plan_openings
 from recrawl.crawler.control.plan_budget import budget_for_pages, budget_for_revisits
+from recrawl.crawler.control.removal_hazards import REMEMBERED_S
 from recrawl.crawler.control.revisit_policy import FastClock, Replan, ask_for_plan
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.control.told_clocks import clocks_text
@@ -45,6 +46,7 @@ _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
 _COPY: Final = 0.05  # of its weight, for a page that says what another one says
 _Rows: TypeAlias = list[tuple[int, ...]]
+_Went: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -306,14 +308,15 @@ class Planner:
             longest_s=_LONGEST_GAP * self._due_times.rules.max_interval_s,
         )
 
-    def _brought(self) -> tuple[list[Birth], _Rows, _Rows]:
-        worths = self._world.frontier.worths
-        return worths.births(), [*worths.depths()], [*worths.entries()]
+    def _brought(self) -> tuple[_Went, list[Birth], _Rows, _Rows]:
+        worths, since_s = self._world.frontier.worths, self._world.clock.now_s() - REMEMBERED_S
+        went = self._world.frontier.went(since_s)
+        return went, worths.births(), [*worths.depths()], [*worths.entries()]
 
     def _learn_births(
-        self, births: list[Birth], depths: _Rows, entries: _Rows, pages: PlannedPages
+        self, went: _Went, births: list[Birth], depths: _Rows, entries: _Rows, pages: PlannedPages
     ) -> NDArray[np.float64]:
-        """Learn what visits bring that is new, or announce; return until when that is heard."""
+        """Learn what comes and goes, and what is announced; return until when that is heard."""
         price = self._due_times.price
         listings = [one for one in births if one.kind is not Kind.PAGE]
         self._listings = [(one.page_id, one.host_id) for one in listings]
@@ -323,6 +326,7 @@ class Planner:
         trust = self._believed.trust_in_dates(pages.page_ids)
         price.announced = announced_changes(pages, trust, births, self._rules.prior_rate_per_s)
         self._believed.expect_births(brought)
+        self._believed.expect_removals(pages, *went)
         return heard_until(pages, births)
 
     def _weights(self, pages: PlannedPages) -> NDArray[np.float64]:

@@ -96,8 +96,7 @@ class Recorder:
         self._remove: Callable[[PageUpdate], None] | None = None
         self.yields = AddressYields()
         self.errors = SoftErrors()
-        may_ask = not self._once and rules.asked_every_s < inf
-        self.refusals = Refusals(may_ask=may_ask)
+        self.refusals = Refusals(may_ask=not self._once and rules.asked_every_s < inf)
         self.confirmations = Confirmations()
         self.logins = Logins()
         self._to_ask: list[str] = []  # addresses that are to be visited now
@@ -245,8 +244,7 @@ class Recorder:
 
     def denied(self, lease: Lease, finding: Finding) -> Finding:
         """Return what is recorded of a page that is not given: a login may have lapsed."""
-        status = finding.response.status if finding.response else 0
-        if status in _NOT_WHO or not self.is_signed_in(lease):
+        if finding.status in _NOT_WHO or not self.is_signed_in(lease):
             return self.turned_away(lease, finding)
         verdict = self.logins.denied(lease)
         self.heed(lease, verdict, LAPSED)
@@ -256,11 +254,10 @@ class Recorder:
 
     def turned_away(self, lease: Lease, finding: Finding) -> Finding:
         """Return what is recorded of a page that is denied, not there, or leads elsewhere."""
-        status = finding.response.status if finding.response else 0
         verdict = self.refusals.turned_away(
             lease.url,
             finding.outcome,
-            finding.redirect_url or finding.note or str(status),
+            finding.redirect_url or finding.note or str(finding.status),
             self._world.clock.now_s(),
             is_held=lease.state in KEEPS and lease.signature is not None,
             goes=next_state(lease.state, finding.outcome) not in KEEPS,

@@ -313,7 +313,7 @@ UPDATE page SET change_rate_per_s = :rate, change_rate_factor = :factor WHERE id
 
 -- name: planned
 SELECT id, host_id, weight, change_rate_per_s, change_rate_factor, crawl_rate_per_s,
-    last_visit_s, due_s, lastmod_s, coalesce(seen_s, last_visit_s)
+    last_visit_s, due_s, lastmod_s, coalesce(seen_s, last_visit_s), last_visit_s - discovered_s
 FROM page
 WHERE kind = 'page' AND state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL
 ORDER BY id;
@@ -486,6 +486,10 @@ SELECT id, host_id FROM (
 -- name: gone
 SELECT coalesce(sum(max(:now_s - last_visit_s, 0.0)), 0.0) FROM page
 WHERE state = 'gone' AND kind = 'page' AND last_visit_s IS NOT NULL;
+
+-- name: went
+SELECT id, last_visit_s - discovered_s FROM page
+WHERE state = 'gone' AND kind = 'page' AND last_visit_s >= :since_s;
 
 -- name: last_fetch
 SELECT visited_at_s FROM visit ORDER BY id DESC LIMIT 1;
