@@ -1154,6 +1154,10 @@ class FrontierSuite:
         )
 
         assert frontier.gone_s(110.0) == 100.0
+        ids, there_s = frontier.went(10.0)
+        assert (ids.tolist(), there_s.tolist()) == ([gone.page_id], [10.0])
+        assert not frontier.went(10.1)[0].size
+        assert frontier.planned_pages().there_s.tolist() == [30.0]
         assert frontier.look_at_gone(500.0) == 1
         told = [frontier.details(lease.url) for lease in (gone, there)]
         assert [one.due_s for one in told if one] == [500.0, 9_000.0]
