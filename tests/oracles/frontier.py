@@ -932,6 +932,19 @@ class PlainFrontier(Frontier):
         return table[:, 0].astype(np.int64), table[:, 1]
 
     @override
+    def went_of_folder(self, folder: str, since_s: float) -> tuple[int, float]:
+        went = self.went(since_s)[0].tolist()
+        of_folder = [page for page in self._pages.values() if page.found.url.startswith(folder)]
+        known = [
+            page.last_visit_s - page.discovered_s
+            for page in of_folder
+            if page.found.kind is Kind.PAGE
+            and page.last_visit_s is not None
+            and (page.state in (PageState.INDEXED, PageState.MISSING) or page.page_id in went)
+        ]
+        return sum(page.page_id in went for page in of_folder), sum(known)
+
+    @override
     def gone_s(self, now_s: float) -> float:
         return sum(
             max(now_s - page.last_visit_s, 0.0)

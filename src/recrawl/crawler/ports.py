@@ -837,6 +837,10 @@ class Frontier(Visits, Protocol):
         """Pages that had copies and are gone since then; seconds that each was known before."""
         ...
 
+    def went_of_folder(self, folder: str, since_s: float) -> tuple[int, float]:
+        """Of a host's folder (``http://a.test/b/``), pages that went so; seconds all were known."""
+        ...
+
     def last_fetch_s(self) -> float | None:
         """Return the instant of the last visit on record; None before any."""
         ...

@@ -1,7 +1,11 @@
 """What a page is worth is shown by part."""
 
+from dataclasses import replace
+
 import pytest
 
+from recrawl.crawler.control.removal_hazards import folder_hazard
+from recrawl.crawler.control.tiers import visit_gain
 from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
@@ -35,11 +39,38 @@ def test_changes_births_and_importance_are_told_apart() -> None:
     assert worth_report(frontier, details[0], PlanFacts())["worth"] is None
 
 
+def test_what_a_visit_is_worth_as_pages_of_the_folder_go_is_told_where_some_did() -> None:
+    """Seventy went in a hundred seconds each, and three more were there as long."""
+    frontier, facts = MemoryFrontier(), PlanFacts(visit_price=10.0, fresh_s=40.0)
+    paths = [f"/ads/{n}" for n in range(73)]
+    frontier.admit([Discovery(HOST + path, HOST) for path in paths], 0.0, _LIMITS)
+    for path in paths:
+        (lease,) = _leased(frontier, 5.0, path)
+        frontier.complete([_visit(frontier, lease, 0.0, Outcome.NEW)])
+    told = []
+    for n, path in enumerate(paths):
+        (lease,) = _leased(frontier, 200.0, path)
+        update = _visit(frontier, lease, 100.0, Outcome.CHANGED)
+        went = replace(update, state=PageState.GONE)
+        frontier.complete([went if n < 70 else update])
+        if n in (1, 69):
+            details = frontier.details(f"{HOST}/ads/72")
+            assert details is not None
+            told.append(worth_report(frontier, details, facts))
+
+    few, many = told
+    hazard = folder_hazard(70, 70 * 100.0)
+    assert few["removals"] is None
+    assert few["worth"]["removals"] == 0.0
+    assert many["removals"] == {"of_folder": 70, "per_s": pytest.approx(hazard)}
+    assert many["worth"]["removals"] == pytest.approx(visit_gain(hazard * 100.0) / hazard)
+
+
 _LIMITS = AdmissionLimits()
 
 
 def _leased(frontier: MemoryFrontier, now_s: float, path: str):
-    leases = frontier.lease(1, limit=9, due_by_s=now_s, now_s=now_s, until_s=now_s)
+    leases = frontier.lease(1, limit=99, due_by_s=now_s, now_s=now_s, until_s=now_s)
     return [one for one in leases if one.url == HOST + path]
 
 

@@ -81,6 +81,12 @@ def _worth_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     if report["births"] is not None:
         per_day = report["births"]["per_s"] * 86_400
         words += f", new pages {worth['births'] / price:.2g} ({per_day:.2g} of them a day)"
+    if report["removals"] is not None:
+        per_day, went = report["removals"]["per_s"] * 86_400, report["removals"]["of_folder"]
+        words += (
+            f", being gone {worth['removals'] / price:.2g} ({went:,} of its folder went in half "
+            f"a year, each at a rate of {per_day:.2g} a day)"
+        )
     return [("worth", words)]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.births import visit_gains
 
-__all__ = ["REMEMBERED_S", "removal_hazards", "removal_intervals"]
+__all__ = ["REMEMBERED_S", "folder_hazard", "removal_hazards", "removal_intervals"]
 
 Integers = NDArray[np.int64]
 Vector = NDArray[np.float64]
@@ -49,6 +49,17 @@ def removal_hazards(
         removals, seen_s = np.bincount(group, went), np.bincount(group, there_s)
         hazards = (1.0 + removals[group]) / (1.0 / hazards + seen_s[group])
     return np.asarray(hazards[: groups.shape[1]])
+
+
+def folder_hazard(went: int, there_s: float) -> float:
+    """Return the rate at which each page of a folder goes, 1/s, by nothing but its own.
+
+    Parameters
+    ----------
+    went : pages of it that did, within :data:`REMEMBERED_S`
+    there_s : for how long these and the others were known to be there, all together
+    """
+    return (1.0 + went) / (_PRIOR_S / _PRIOR_REMOVALS + there_s)
 
 
 def removal_intervals(

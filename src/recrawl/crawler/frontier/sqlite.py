@@ -927,6 +927,13 @@ class SqliteFrontier(Frontier):
         return table.reshape(-1, 2)[:, 0].astype(np.int64), table.reshape(-1, 2)[:, 1]
 
     @override
+    def went_of_folder(self, folder: str, since_s: float) -> tuple[int, float]:
+        named = {"host": host_of(folder), "folder": folder}
+        with translated(self._path):
+            n, there_s = self._one("went_of_folder", **named, since_s=since_s)
+        return int(n), float(there_s)
+
+    @override
     def last_fetch_s(self) -> float | None:
         with translated(self._path):
             row = self._row("last_fetch")

@@ -5,16 +5,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from math import isnan
-from typing import Any
+from typing import Any, Final
 
 from recrawl.crawler.control.births import birth_worth, learn_births
 from recrawl.crawler.control.estimate import rate_bounds
 from recrawl.crawler.control.intake import REFUSALS
+from recrawl.crawler.control.removal_hazards import REMEMBERED_S, folder_hazard
 from recrawl.crawler.control.robots_txt import crawl_delay_of
 from recrawl.crawler.control.scope import why_outside
 from recrawl.crawler.control.tiers import visit_gain
 from recrawl.crawler.control.timetables import learn_timetable
-from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.control.urls import folder_of, host_of
 from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.companions import companions_report
@@ -28,6 +29,8 @@ from recrawl.errors import InputError
 from recrawl.terms import Difference, HostRecord, Kind, PageDetails
 
 __all__ = ["explain_page", "page_report", "timetable_report", "why_unknown", "worth_report"]
+
+_SOME: Final = 3  # pages of a folder that went, from which on that is told
 
 
 def explain_page(
@@ -142,8 +145,8 @@ def worth_report(frontier: Frontier, details: PageDetails, facts: PlanFacts) -> 
     -------
     dict
         ``importance_by``: share and word of each source. ``worth``: of a visit when the page is
-        due, in weight times seconds, for its changes (or as the first visit) and for what it finds;
-        None before there is a plan.
+        due, in weight times seconds, for its changes (or as the first visit), for what it finds,
+        and for its being gone; None before there is a plan.
     """
     told = json.loads(details.importance_parts) if details.importance_parts else {}
     report: dict[str, Any] = {
@@ -153,20 +156,27 @@ def worth_report(frontier: Frontier, details: PageDetails, facts: PlanFacts) -> 
     }
     price, fresh_s = facts.visit_price, facts.fresh_s
     if price is None or fresh_s is None:
-        return report | {"worth": None, "births": None}
+        return report | {"worth": None, "births": None, "removals": None}
     new = learn_births(frontier.worths.births(), 1.0, facts.lasting).get(details.page_id)
     report["births"] = (
         None
         if new is None
         else {"per_s": new.n_per_s, "shared": new.shared, "worth_per_s": new.flow_per_s}
     )
-    if details.last_visit_s is None:
+    seen_s = details.last_visit_s
+    since_s = (seen_s or details.discovered_s) - REMEMBERED_S
+    went, there_s = frontier.went_of_folder(folder_of(details.url), since_s)
+    hazard = folder_hazard(went, there_s)
+    report["removals"] = {"of_folder": went, "per_s": hazard} if went >= _SOME else None
+    if seen_s is None:
         first = details.weight * fresh_s
         return report | {"worth": {"price": price, "first_visit": first}}
-    rate, age_s = details.change_rate_per_s, max(details.due_s - details.last_visit_s, 0.0)
+    rate, age_s = details.change_rate_per_s, max(details.due_s - seen_s, 0.0)
     changes = details.weight / rate * visit_gain(rate * age_s) if rate else 0.0
     found = 0.0 if new is None else birth_worth(new, age_s)
-    return report | {"worth": {"price": price, "changes": changes, "births": found}}
+    lost = details.weight / hazard * visit_gain(hazard * age_s) if went >= _SOME else 0.0
+    worth = {"price": price, "changes": changes, "births": found, "removals": lost}
+    return report | {"worth": worth}
 
 
 def _outside(url: str | None, settings: Settings | None) -> str | None:

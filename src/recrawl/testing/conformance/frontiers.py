@@ -1158,6 +1158,10 @@ class FrontierSuite:
         assert (ids.tolist(), there_s.tolist()) == ([gone.page_id], [10.0])
         assert not frontier.went(10.1)[0].size
         assert frontier.planned_pages().there_s.tolist() == [30.0]
+        assert frontier.went_of_folder(f"{HOST}/", 10.0) == (1, 40.0)
+        assert frontier.went_of_folder(f"{HOST}/", 10.1) == (0, 30.0)
+        assert frontier.went_of_folder(f"{HOST}/t", 0.0) == (0, 30.0)
+        assert frontier.went_of_folder("http://b.test/", 0.0) == (0, 0.0)
         assert frontier.look_at_gone(500.0) == 1
         told = [frontier.details(lease.url) for lease in (gone, there)]
         assert [one.due_s for one in told if one] == [500.0, 9_000.0]

@@ -491,6 +491,12 @@ WHERE state = 'gone' AND kind = 'page' AND last_visit_s IS NOT NULL;
 SELECT id, last_visit_s - discovered_s FROM page
 WHERE state = 'gone' AND kind = 'page' AND last_visit_s >= :since_s;
 
+-- name: went_of_folder
+SELECT coalesce(sum(CASE WHEN state = 'gone' THEN 1 ELSE 0 END), 0), coalesce(sum(last_visit_s - discovered_s), 0.0)
+FROM page JOIN host ON host.id = page.host_id
+WHERE host = :host AND substr(url, 1, length(:folder)) = :folder AND kind = 'page'
+    AND (state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL OR state = 'gone' AND last_visit_s >= :since_s);
+
 -- name: last_fetch
 SELECT visited_at_s FROM visit ORDER BY id DESC LIMIT 1;
 
