@@ -71,3 +71,49 @@ def test_a_host_where_nothing_at_all_is_there_is_not_swept() -> None:
     assert removals.observe(update(Outcome.GONE, INDEXED, PageState.GONE, host_id=8)) is not None
     removals.observe(update(Outcome.NOT_MODIFIED, INDEXED, INDEXED))
     assert removals.observe(away[0]) is not None
+
+
+def back(removals: Removals, before: PageState = MISSING, **fields: object) -> None:
+    removals.observe(update(Outcome.UNCHANGED, before, INDEXED, **fields))  # type: ignore[arg-type]
+
+
+def test_where_pages_are_back_by_chance_more_looks_confirm_that_one_went() -> None:
+    """Half of all looks say that pages are gone which are there: seven in a row do by chance."""
+    removals = Removals()
+    for _ in range(500):
+        back(removals, INDEXED)
+    told = [removals.looks_needed(7)]
+    for _ in range(9):
+        back(removals)
+        told.append(removals.looks_needed(7))
+
+    assert told == [2, 2, 2] + [7] * 7
+    assert removals.looks_needed(8) == 2
+    for _ in range(40):
+        back(removals, INDEXED)
+    assert removals.looks_needed(7) == 3
+    for _ in range(1_000):
+        back(removals, INDEXED)
+    assert removals.looks_needed(7) == 2
+
+
+def test_looks_that_were_in_vain_count_each_and_none_that_is_long_ago() -> None:
+    """Nor does what is back after more than a day, or no page, or was never there."""
+    once, twice, never = Removals(), Removals(), Removals()
+    for _ in range(3):
+        back(once)
+        back(twice, failures=2)
+        back(never, PageState.GONE, at_s=90_000.0)
+        back(never, kind=Kind.FEED)
+        back(never, last_visit_s=None)
+    back(never, PageState.GONE, at_s=80_000.0)
+    assert (once.looks_needed(7), twice.looks_needed(7), never.looks_needed(7)) == (7, 8, 2)
+    back(never, PageState.GONE, at_s=80_000.0)
+    assert never.looks_needed(7) > 2
+
+
+def test_hosts_whose_pages_are_counted_are_bounded() -> None:
+    removals = Removals()
+    for host_id in range(2_000):
+        back(removals, host_id=host_id)
+    assert len(removals._hosts) == 1_000

@@ -1,11 +1,12 @@
 """A guard before a host answers all addresses alike for some hours, as with a puzzle."""
 
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
 from recrawl.crawler.control.refusals import REFUSED
-from recrawl.terms import FetchResponse, PageState
+from recrawl.terms import ChangeKind, FetchResponse, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
@@ -107,6 +108,24 @@ def test_pages_that_are_refused_while_others_are_given_go(how: str) -> None:
     assert len(out) > 0.9 * len(refused)
     assert virtual.index.n_documents() >= N - len(refused)
     assert host.blocked_why is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["403", "404"])
+def test_one_of_two_servers_without_pages_takes_out_few(how: str) -> None:
+    """Until it is known that what is gone is back; they are looked at as often as before."""
+
+    def by_chance(request: Request) -> FetchResponse:
+        is_bad = Random(f"{request.url} {request.at_s}").random() < 0.5
+        return (ALIKE[how] if is_bad else page)(request)
+
+    virtual = run_virtually(crawl(40.0, by_chance))
+
+    feed = virtual.frontier.feed.changes(after=0, limit=9_999)
+    assert sum(one.kind is ChangeKind.REMOVED for one in feed) < 10
+    assert virtual.index.n_documents() == N
+    asked = [one for url in URLS for one in virtual.web.asked(url)]
+    assert sum(SINCE_S <= one.at_s < UNTIL_S for one in asked) > 3 * N
 
 
 def test_that_it_is_left_alone_is_on_record() -> None:

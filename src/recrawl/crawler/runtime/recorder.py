@@ -23,7 +23,7 @@ from recrawl.crawler.control.intake import (
 from recrawl.crawler.control.lifecycle import KEEPS, next_state
 from recrawl.crawler.control.logins import LAPSED, Logins
 from recrawl.crawler.control.refusals import REFUSED, Refusals, Verdict
-from recrawl.crawler.control.removals import Removals
+from recrawl.crawler.control.removals import BY_CHANCE, Removals
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import SoftErrors
 from recrawl.crawler.control.urls import host_of
@@ -254,18 +254,18 @@ class Recorder:
 
     def turned_away(self, lease: Lease, finding: Finding) -> Finding:
         """Return what is recorded of a page that is denied, not there, or leads elsewhere."""
+        is_held = lease.state in KEEPS and lease.signature is not None
+        goes = next_state(lease.state, finding.outcome) not in KEEPS
+        how = finding.redirect_url or finding.note or str(finding.status)
         verdict = self.refusals.turned_away(
-            lease.url,
-            finding.outcome,
-            finding.redirect_url or finding.note or str(finding.status),
-            self._world.clock.now_s(),
-            is_held=lease.state in KEEPS and lease.signature is not None,
-            goes=next_state(lease.state, finding.outcome) not in KEEPS,
+            lease.url, finding.outcome, how, self._world.clock.now_s(), is_held=is_held, goes=goes
         )
         self.heed(lease, verdict)
-        if not verdict.is_doubted:
-            return finding
-        return replace(finding, outcome=Outcome.SERVER_ERROR, note=REFUSED)
+        if verdict.is_doubted:
+            return replace(finding, outcome=Outcome.SERVER_ERROR, note=REFUSED)
+        if is_held and goes and lease.failures + 2 < self._removals.looks_needed(lease.host_id):
+            return replace(finding, outcome=Outcome.SERVER_ERROR, note=BY_CHANCE)
+        return finding
 
     def passed(self, lease: Lease, now_s: float) -> None:
         """Note that a page that is held says what it said."""
