@@ -111,3 +111,22 @@ def test_so_many_pages_are_remembered_that_were_doubted(n_others: int, *, again:
         said(texts, f"{B}/{number}")
 
     assert said(texts, f"{A}/two") == again
+
+
+def test_a_text_that_pages_say_and_leave_again_passes() -> None:
+    """Two of late; whether the others are of the same host is told by it alone."""
+    texts = SharedTexts()
+
+    def passing(at_s: float, host: str = A) -> bool:
+        return texts.is_passing(f"{host}/ten", b"closed", at_s)
+
+    told = [passing(0.0)]
+    for n, path in enumerate(("/one", "/two", "/six")):
+        said(texts, A + path, after="closed", at_s=10.0 * n)
+        said(texts, A + path, f"All there is of {path}", before="closed", at_s=10.0 * n + 5.0)
+        told.append(passing(10.0 * n + 5.0))
+
+    assert told == [False, False, True, True]
+    assert not passing(25.0, B)
+    said(texts, f"{A}/ten", after="closed", at_s=25.0 + DAY_S)
+    assert not passing(25.0 + DAY_S)

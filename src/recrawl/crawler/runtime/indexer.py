@@ -58,6 +58,7 @@ _LINE: Final = 200  # characters of one that stands for a heading
 
 _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
 _SLIP = "says what other pages of its host have come to say: seen again before it counts"
+_MOST_DOUBTS: Final = 3  # in a row, of what other pages say and leave again
 _LONGEST_FORM = 2_000  # characters of a page on which people sign in
 _SIGN_IN = "shows a form to sign in, though a login was sent"
 _NOTHING_NOW = "says nothing where it said something before"
@@ -274,6 +275,8 @@ class Indexer:
         texts = self._texts
         if not texts.others_say(lease.url, said, before=before, after=after, now_s=now_s):
             return False
+        if texts.is_passing(lease.url, after, now_s):
+            return lease.failures < _MOST_DOUBTS
         copy = await self._world.on_work(self._world.index.copy, lease.url)
         held = ("", "") if copy is None else (copy.title, copy.text)
         is_doubtful = texts.is_doubtful(lease.url, said, held, now_s)
