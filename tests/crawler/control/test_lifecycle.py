@@ -38,7 +38,7 @@ RULES = RevisitRules(
 TABLE = """
            content not-modified unchanged moved redirected not-found gone denied excluded disallowed
 discovered indexed discovered   discovered moved moved missing gone missing excluded disallowed
-indexed    indexed indexed      indexed    moved missing missing gone missing missing  disallowed
+indexed    indexed indexed      indexed    moved missing missing gone missing missing  missing
 excluded   indexed excluded     excluded   moved moved missing gone missing excluded disallowed
 moved      indexed moved        moved      moved moved missing gone missing excluded disallowed
 missing    indexed indexed      indexed    moved moved gone    gone gone    excluded disallowed
@@ -111,7 +111,8 @@ def walk(*outcomes: Outcome, state: PageState = Is.INDEXED) -> list[PageState]:
         ([Is.MISSING, Is.INDEXED, Is.MISSING], (Was.NOT_FOUND, Was.NOT_MODIFIED, Was.NOT_FOUND)),
         ([Is.GONE, Is.GONE, Is.INDEXED], (Was.GONE, Was.NOT_FOUND, Was.NEW)),
         ([Is.MOVED, Is.MOVED, Is.INDEXED], (Was.MOVED, Was.MOVED, Was.NEW)),
-        ([Is.DISALLOWED, Is.INDEXED], (Was.DISALLOWED, Was.NEW)),
+        ([Is.MISSING, Is.DISALLOWED, Is.INDEXED], (Was.DISALLOWED, Was.DISALLOWED, Was.NEW)),
+        ([Is.MISSING, Is.INDEXED], (Was.DISALLOWED, Was.NOT_MODIFIED)),
         ([Is.MISSING, Is.EXCLUDED], (Was.TOO_LARGE, Was.UNSUPPORTED)),
         ([Is.MISSING, Is.INDEXED], (Was.TOO_LARGE, Was.UNCHANGED)),
         ([Is.MISSING, Is.INDEXED], (Was.REDIRECTED, Was.NOT_MODIFIED)),
@@ -284,8 +285,13 @@ def test_only_new_content_in_the_index_is_a_copy() -> None:
         ("leads elsewhere for now, once: to be confirmed", lease(), Was.REDIRECTED),
         ("leads elsewhere for now: looked at again", lease(Is.MISSING), Was.REDIRECTED),
         ("not indexable", lease(Is.DISCOVERED), Was.UNSUPPORTED),
-        ("robots.txt forbids it: ", lease(), Was.DISALLOWED),
-        ("robots.txt forbids it now: ", lease(last_visit_s=NOW_S - 1.0), Was.DISALLOWED),
+        ("robots.txt forbids it: ", lease(Is.DISCOVERED), Was.DISALLOWED),
+        ("robots.txt forbids it now: to be confirmed", lease(), Was.DISALLOWED),
+        (
+            "robots.txt forbids it now: looked at again",
+            lease(Is.MISSING, last_visit_s=NOW_S - 1.0),
+            Was.DISALLOWED,
+        ),
         ("interval of their own", lease(kind=Kind.SITEMAP), Was.LISTING),
         ("not planned yet", lease(Is.DISCOVERED), Was.NEW),
         ("the plan", lease(crawl_rate_per_s=0.0), Was.CHANGED),

@@ -74,16 +74,20 @@ def test_an_answer_is_kept_for_a_day_and_no_longer() -> None:
 
 
 def test_new_rules_hold_for_pages_that_were_allowed_before() -> None:
-    """From the next reading on, and the copy goes."""
-    virtual = crawl(2 * DAY_S, answer(), answer("User-agent: recrawl\nDisallow: /page"))
+    """From the next reading on, and the copy goes with the one after that."""
+    told = (answer(), answer("User-agent: recrawl\nDisallow: /page"))
+    once, twice = crawl(2.0 * DAY_S, *told), crawl(3.2 * DAY_S, *told)
 
-    assert state_of(virtual, "/page") is PageState.DISALLOWED
-    assert [url for url, _ in virtual.index.urls()] == [f"{A}/"]
+    assert state_of(once, "/page") is PageState.MISSING
+    assert state_of(twice, "/page") is PageState.DISALLOWED
+    assert len(once.web.asked(f"{A}/page")) == len(twice.web.asked(f"{A}/page"))
+    assert once.index.n_documents() == 2
+    assert [url for url, _ in twice.index.urls()] == [f"{A}/"]
 
 
 @pytest.mark.parametrize("longest_d", [1, 60])
-def test_a_site_that_was_forbidden_by_a_slip_is_back_a_day_later(longest_d: int) -> None:
-    """Whole: where everything is forbidden the rules are read again, too."""
+def test_a_site_that_was_forbidden_by_a_slip_is_crawled_again_a_day_later(longest_d: int) -> None:
+    """Whole, and no copy went: where everything is forbidden the rules are read again, too."""
     revisit = RevisitRules(7200.0, longest_d * DAY_S, 7200.0)
 
     async def main() -> VirtualCrawl:
@@ -94,12 +98,13 @@ def test_a_site_that_was_forbidden_by_a_slip_is_back_a_day_later(longest_d: int)
         await virtual.crawl.prepare()
         async with virtual.crawl.running():
             await virtual.clock.sleep_until(EPOCH_S + 1.5 * DAY_S)
-            assert {state_of(virtual, path) for path in ("/", "/page")} == {PageState.DISALLOWED}
+            assert {state_of(virtual, path) for path in ("/", "/page")} == {PageState.MISSING}
+            assert virtual.index.n_documents() == 2
             await virtual.clock.sleep_until(EPOCH_S + 2.9 * DAY_S)
         return virtual
 
     virtual = run_virtually(main())
-    assert sorted(url for url, _ in virtual.index.urls()) == [f"{A}/", f"{A}/page"]
+    assert {state_of(virtual, path) for path in ("/", "/page")} == {PageState.INDEXED}
     assert len(asked_at(virtual)) == 3
 
 

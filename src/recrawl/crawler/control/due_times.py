@@ -69,6 +69,12 @@ _FIRST_MOVE: Final = b"moved first"  # what is remembered of the first page of a
 _MOST_HOSTS: Final = 20_000  # of which it is remembered when pages moved
 _MOST_DETOURS: Final = 40  # doublings of the interval
 _EARLY: Final = 1.0 / 24.0  # of the interval of listings, from the first to the second reading
+_MISSING: Final = "not found, or nothing to index, once: to be confirmed"
+# Why a page that is out once is looked at again, and after so many seconds; 0: as any other.
+_TO_CONFIRM: Final = {
+    Outcome.REDIRECTED: ("it leads elsewhere for now, once: to be confirmed", 0.0),
+    Outcome.DISALLOWED: ("robots.txt forbids it now: to be confirmed, read again", RULES_HOLD_S),
+}
 _MOST_ABSENT: Final = 20  # doublings for one that is not there; the longest interval comes first
 _ABSENT: Final = frozenset({PageState.MISSING, PageState.GONE})
 _LOOKED_EARLY: Final = 255  # in the place of how many times a listing told nothing new
@@ -262,10 +268,8 @@ class DueTimes:
         if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
             return self._after_listing(lease, after, at_s, changed)
         if after is PageState.MISSING:
-            why = "not found, or nothing to index, once: to be confirmed"
-            if outcome is Outcome.REDIRECTED:
-                why = "it leads elsewhere for now, once: to be confirmed"
-            return NextVisit(at_s + min(rules.confirm_s, rules.max_interval_s), why)
+            why, after_s = _TO_CONFIRM.get(outcome, (_MISSING, 0.0))
+            return NextVisit(at_s + min(after_s or rules.confirm_s, rules.max_interval_s), why)
         if after is PageState.GONE:
             again_s = rules.clamp(self.returns.interval_s(lease.weight))
             return NextVisit(at_s + again_s, "gone: looked at again when that is worth a visit")

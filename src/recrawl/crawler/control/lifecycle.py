@@ -53,6 +53,7 @@ DOUBTED: Final[Mapping[tuple[PageState, Outcome], PageState]] = {
     (Is.INDEXED, Was.TOO_LARGE): Is.MISSING,
     (Is.INDEXED, Was.UNSUPPORTED): Is.MISSING,
     (Is.INDEXED, Was.REDIRECTED): Is.MISSING,
+    (Is.INDEXED, Was.DISALLOWED): Is.MISSING,
 }
 # A second answer of the same kind confirms the first.
 CONFIRMED: Final[Mapping[tuple[PageState, Outcome], PageState]] = {
