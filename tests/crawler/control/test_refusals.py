@@ -179,6 +179,21 @@ def test_pages_that_took_a_notice_for_theirs_do_not_end_its_row() -> None:
         assert host.passed(5).ask != ()
 
 
+def test_a_text_that_stands_for_what_has_expired_is_asked_about_once_a_day() -> None:
+    """Another one, or whether all are gone, is asked about all the same."""
+    host = begun()
+    row = [host.says(page, "It has expired.", noindex=False, is_other=True) for page in range(5)]
+    assert row[2].ask == (url(9),)
+    assert host.passed(9).ask == (*map(url, (2, 3, 4)),)
+    row = [host.says(page, "It has expired.", noindex=False, is_other=True) for page in range(9)]
+    assert row == [NOTHING] * 9
+    host.passed(9)
+    host.at_s += 20.0 * HOUR_S
+    row = [host.says(page, "It has expired.", noindex=False, is_other=True) for page in range(9)]
+    assert row == [NOTHING] * 9
+    assert [told(host, page) for page in (3, 4, 5)][2].is_doubted
+
+
 def test_pages_that_were_alike_before_may_be_alike_again() -> None:
     """As where nothing is their own but the news of the day."""
     host = begun()

@@ -28,7 +28,7 @@ _SURE: Final = 3  # as many, if they are held and said something else before
 _FEW: Final = 5  # texts of a host, before which nothing in it is unusual
 _WAITS_S: Final = 600.0  # for what that one says
 _BELIEVED_S: Final = 3_600.0  # what was proved to be what pages say
-_GONE_S: Final = 86_400.0  # that they are gone, which they are in rows where many come and go
+_LAST_S: Final = 86_400.0  # the same where pages come and go, and say so when they have gone
 _LONGEST_S: Final = 2 * 86_400.0  # after which it is what the host says
 _LONGEST: Final = 2_000  # characters of what is shown instead of a page
 _MOST_LINKS: Final = 4  # the same
@@ -165,7 +165,7 @@ class Refusals:
         host.row[url] = host.row.get(url) or held
         if len(host.row) > _MOST_PAGES:
             del host.row[next(iter(host.row))]
-        believed_s = _GONE_S if kind is _Kind.GONE else _BELIEVED_S
+        believed_s = _LAST_S if kind in (_Kind.GONE, _Kind.SAME) else _BELIEVED_S
         is_believed = said == host.believed and 0.0 <= now_s - host.believed_s < believed_s
         n, n_held = len(host.row), len(set(host.row.values()) - {0})
         are_few = len(host.others) + n_held < _FEW
