@@ -102,6 +102,20 @@ def test_many_that_are_held_tell_by_themselves() -> None:
     ]
 
 
+def test_pages_that_are_asked_again_amid_a_row_were_held_before_it() -> None:
+    """Their copies went with the first answer, which is to be told from many copies of one text."""
+    host = begun()
+    host.refusals._may_ask = False
+
+    row = [
+        host.says(page, PUZZLE, is_other=is_other)
+        for is_other in (True, False)
+        for page in range(4)
+    ]
+    row += [host.says(page, PUZZLE, is_other=True) for page in range(4, 8)]
+    assert row == [NOTHING] * 11 + [BEGUN]
+
+
 def test_pages_that_say_the_same_are_believed_where_others_do_not() -> None:
     """Forms to sign in; also where the page before them is as it was. None is left out."""
     for answer in (Host.says, Host.passed):

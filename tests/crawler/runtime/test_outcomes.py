@@ -112,7 +112,8 @@ def test_what_a_visit_tells_of_a_page(
         ("old", PageState.INDEXED, Finding(Outcome.FAILED)),
         ("old", PageState.INDEXED, Finding(Outcome.NOT_FOUND, NEW)),
         ("nothing", PageState.MISSING, Finding(Outcome.NOT_FOUND, NEW)),
-        ("nothing", PageState.INDEXED, Finding(Outcome.DISALLOWED)),
+        ("old", PageState.INDEXED, Finding(Outcome.DISALLOWED)),
+        ("nothing", PageState.MISSING, Finding(Outcome.DISALLOWED)),
         ("nothing", PageState.EXCLUDED, Finding(Outcome.MOVED, NEW)),
     ],
 )
