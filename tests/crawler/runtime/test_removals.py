@@ -17,6 +17,12 @@ from recrawl.testing.worlds import EPOCH_S
 
 A, DAY_S, WENT_S = "http://a.test", 86_400.0, EPOCH_S + 20 * 86_400.0
 
+SETUP = Setup(
+    revisit=RevisitRules(600.0, 60 * DAY_S, 4 * DAY_S, listing_s=30 * DAY_S),
+    rules={"replan_s": 14_400.0},
+    least_worth=0.0,
+)
+
 
 def urls_of(n_each: int) -> list[str]:
     """Return the addresses of five sections."""
@@ -33,12 +39,7 @@ def crawled(n_each: int, per_day: float, n_days: float) -> VirtualCrawl:
         return FetchResponse(request.url, 200, f"all of {request.url}".encode(), "text/plain")
 
     async def days() -> VirtualCrawl:
-        setup = Setup(
-            revisit=RevisitRules(600.0, 60 * DAY_S, 4 * DAY_S, listing_s=30 * DAY_S),
-            rules={"replan_s": 14_400.0},
-            seeds=tuple(urls),
-            least_worth=0.0,
-        )
+        setup = replace(SETUP, seeds=tuple(urls))
         plan = CrawlPlan(per_day / DAY_S, PolitenessRules(delay_s=1.0), revisit="foresight")
         virtual = virtual_crawl(setup, plan=plan)
         for url in urls:
@@ -117,13 +118,7 @@ def test_where_pages_go_all_the_time_they_are_visited_more_often() -> None:
         return FetchResponse(request.url, 200, f"all of {request.url}".encode(), "text/plain")
 
     async def days() -> VirtualCrawl:
-        setup = Setup(
-            revisit=RevisitRules(600.0, 60 * DAY_S, 4 * DAY_S, listing_s=30 * DAY_S),
-            rules={"replan_s": 14_400.0},
-            seeds=(*went_s, *stay),
-            budget_per_s=80.0 / DAY_S,
-            least_worth=0.0,
-        )
+        setup = replace(SETUP, seeds=(*went_s, *stay), budget_per_s=80.0 / DAY_S)
         virtual = virtual_crawl(setup)
         for url in setup.seeds:
             virtual.web.reply(url, answer)
