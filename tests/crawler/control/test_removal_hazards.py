@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.crawler.control.births import visit_gains
-from recrawl.crawler.control.removal_hazards import removal_hazards, removal_intervals
+from recrawl.crawler.control.removal_hazards import at_risk, removal_hazards, removal_intervals
 
 DAY_S = 86_400.0
 
@@ -41,20 +41,29 @@ def test_a_kind_of_which_nothing_is_known_goes_by_its_host_and_a_host_by_all() -
     assert hazards([0], [0.0], [], []) == pytest.approx(0.5 / 730.0)
 
 
+def ages_of(
+    alone: np.ndarray, price: np.ndarray, w: np.ndarray, r: np.ndarray, h: np.ndarray, least: float
+) -> np.ndarray:
+    """Return at which ages pages are due, those at risk and the others."""
+    ages, rows = alone.copy(), at_risk(alone, price, w, h)
+    ages[rows] = removal_intervals(alone[rows], price[rows], w[rows], r[rows], h[rows], least)
+    return ages
+
+
 @given(st.floats(1e-3, 10.0), st.floats(1e-6, 1e-1), st.floats(1e-6, 1e-1), st.floats(1e-2, 1e4))
 def test_an_age_with_removals_is_that_at_which_both_are_worth_the_price(
     weight: float, rate: float, hazard: float, alone: float
 ) -> None:
     """Changes by the square of the age, which is what they are worth while they are few."""
-    ages, w, r, h = (np.array([one]) for one in (alone, weight, rate, hazard))
-    price = w * visit_gains(r * ages) / r
+    before, w, r, h = (np.array([one]) for one in (alone, weight, rate, hazard))
+    price = w * visit_gains(r * before) / r
 
-    age = removal_intervals(ages, price, w, r, h, 1e-9)
+    age = ages_of(before, price, w, r, h, 1e-9)
 
     assert 0.0 < age[0] <= alone
-    if w * visit_gains(h * ages) / h > 0.2 * price:
+    if 0.5 * w * h * before**2 > 0.2 * price:
         lost = w * visit_gains(h * age) / h
-        assert price * (age / ages) ** 2 + lost == pytest.approx(price, rel=1e-6)
+        assert price * (age / before) ** 2 + lost == pytest.approx(price, rel=1e-6)
     else:
         assert age == alone
     if rate * alone < 1e-2 and hazard * alone < 1e-2 and age < alone:  # as at the sum of the rates
@@ -64,11 +73,12 @@ def test_an_age_with_removals_is_that_at_which_both_are_worth_the_price(
 
 def test_a_page_at_the_longest_age_is_visited_sooner_only_where_that_is_worth_it() -> None:
     """There a visit for changes alone is worth less than the price."""
-    ages, w, r = np.full(3, 100.0), np.ones(3), np.full(3, 1e-9)
-    h = np.array([0.0, 1e-5, 0.05])
+    alone, w, r = np.full(4, 100.0), np.ones(4), np.full(4, 1e-9)
+    h = np.array([0.0, 1e-5, 0.05, 0.0021])
 
-    told = removal_intervals(ages, np.full(3, 10.0), w, r, h, 1.0)
+    told = ages_of(alone, np.full(4, 10.0), w, r, h, 1.0)
 
     assert told[:2].tolist() == [100.0, 100.0]
-    assert visit_gains(h[2] * told[2]) / h[2] == pytest.approx(10.0, rel=1e-5)
-    assert removal_intervals(ages, np.full(3, 1.0), w, r, h, 60.0)[2] == pytest.approx(60.0)
+    assert visit_gains(h[2:] * told[2:]) / h[2:] == pytest.approx([10.0, 9.14], rel=1e-3)
+    assert told[3] == 100.0  # a little is not worth the price, however long it is waited for
+    assert ages_of(alone, np.full(4, 1.0), w, r, h, 60.0)[2] == pytest.approx(60.0)

@@ -362,14 +362,14 @@ class Believed:
         pages : that are kept fresh
         gone, gone_there_s : pages that went of late, and for how long each was there
         """
-        known = np.array([page_id in self._rows for page_id in gone.tolist()], np.bool_)
-        went = np.array([self._rows[page_id] for page_id in gone[known].tolist()], np.int64)
         control, rows = self.control_of(pages.page_ids)
+        went = np.array([self._rows.get(page_id, -1) for page_id in gone.tolist()], np.int64)
+        named = (went >= 0) & self._known[went]
         hazards = removal_hazards(
             self.groups[:, rows],
             np.clip(pages.there_s, 0.0, REMEMBERED_S),
-            self.groups[:, went],
-            np.clip(gone_there_s[known], 0.0, REMEMBERED_S),
+            self.groups[:, went[named]],
+            np.clip(gone_there_s[named], 0.0, REMEMBERED_S),
         )
         control.expect_removals(rows, hazards)
 

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.births import visit_gains
 
-__all__ = ["REMEMBERED_S", "folder_hazard", "removal_hazards", "removal_intervals"]
+__all__ = ["REMEMBERED_S", "at_risk", "folder_hazard", "removal_hazards", "removal_intervals"]
 
 Integers = NDArray[np.int64]
 Vector = NDArray[np.float64]
 REMEMBERED_S: Final = 180 * 86_400.0  # what went before that says nothing of what goes now
 _PRIOR_REMOVALS: Final = 0.5
 _PRIOR_S: Final = 730 * 86_400.0  # half a removal in two years of a page
-_STEPS: Final = 40
+_STEPS: Final = 30  # a billionth of an age
 _COUNTS: Final = 0.2  # of the price: removals that are worth less at a visit move it by little
 
 
@@ -62,6 +62,22 @@ def folder_hazard(went: int, there_s: float) -> float:
     return (1.0 + went) / (_PRIOR_S / _PRIOR_REMOVALS + there_s)
 
 
+def at_risk(alone: Vector, prices: Vector, weights: Vector, hazards: Vector) -> Integers:
+    """Return the pages whose visits removals move, as they are worth a fifth of the price by then.
+
+    Parameters
+    ----------
+    alone : shape (n,), the ages at which visits are due without that, > 0
+    prices, weights : shape (n,), of each page: of a visit, of a fresh copy
+    hazards : shape (n,), >= 0
+
+    Notes
+    -----
+    By what removals are worth at most, which is half of the square of the age. O(n).
+    """
+    return np.flatnonzero(0.5 * weights * hazards * alone * alone > _COUNTS * prices)
+
+
 def removal_intervals(
     alone: Vector, prices: Vector, weights: Vector, rates: Vector, hazards: Vector, shortest: float
 ) -> Vector:
@@ -71,29 +87,21 @@ def removal_intervals(
     ----------
     alone : shape (n,), the ages without that, > 0
     prices, weights, rates : shape (n,), of each page: of a visit, of a fresh copy, of its changes
-    hazards : shape (n,), >= 0
+    hazards : shape (n,), > 0
     shortest : no age is less, but those of ``alone``
 
     Notes
     -----
     At the age of ``alone`` a visit is worth the price, or less where that is the longest there is;
-    before, by changes, as the square of its age, which is exact where changes are few. By bisection
-    for pages of which removals count; O(n) a step.
+    before, by changes, as the square of its age, which is exact where changes are few. By
+    bisection; O(n) a step.
     """
-    out = alone.copy()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lost = np.nan_to_num(weights * visit_gains(hazards * alone) / hazards)
-    rows = np.flatnonzero(lost > _COUNTS * prices)
-    if not rows.size:
-        return out
-    ages, price, weight, hazard = alone[rows], prices[rows], weights[rows], hazards[rows]
-    rate = np.maximum(rates[rows], 1e-300)
-    changed = np.minimum(weight * visit_gains(rate * ages) / rate, price)
-    low, high = np.minimum(shortest, ages), ages
+    rates = np.maximum(rates, 1e-300)
+    changed = np.minimum(weights * visit_gains(rates * alone) / rates, prices)
+    low, high = np.minimum(shortest, alone), alone
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)
-        worth = changed * (middle / ages) ** 2 + weight * visit_gains(hazard * middle) / hazard
-        over = worth > price
+        lost = weights * visit_gains(hazards * middle) / hazards
+        over = changed * (middle / alone) ** 2 + lost > prices
         low, high = np.where(over, low, middle), np.where(over, middle, high)
-    out[rows] = high
-    return out
+    return np.asarray(high)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.births import joint_intervals
-from recrawl.crawler.control.removal_hazards import removal_intervals
+from recrawl.crawler.control.removal_hazards import at_risk, removal_intervals
 from recrawl.errors import InvalidModel
 from recrawl.freshness.fading import fading_interval
 from recrawl.learning.beliefs import OCTAVES, PRIOR_SHAPE, RateBeliefs
@@ -479,10 +479,12 @@ class RevisitControl:
             out[born] = joint_intervals(
                 out[born], price, self.weights[own], beliefs, brought, self.bounds[1]
             )
-        if self._hazards.any():
-            price = np.broadcast_to(np.asarray(prices, np.float64), rows.shape)
-            told = (self.weights[rows], self.beliefs.rates(rows)[0], self._hazards[rows])
-            out = removal_intervals(out, price, *told, self.bounds[1])
+        price = np.broadcast_to(np.asarray(prices, np.float64), rows.shape)
+        risk = at_risk(out, price, self.weights[rows], self._hazards[rows])
+        if risk.size:
+            own = rows[risk]
+            told = (self.weights[own], self.beliefs.rates(own)[0], self._hazards[own])
+            out[risk] = removal_intervals(out[risk], price[risk], *told, self.bounds[1])
         self.intervals[rows] = out
         return out
 
