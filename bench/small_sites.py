@@ -145,11 +145,6 @@ def main() -> int:
                 for fresh, share in zip(covered, rules, strict=True)
             ]
             took_s = time.perf_counter() - began
-            told = [
-                f"{100 * fresh:6.2f} fresh, {100 * share:4.1f} % for rules"
-                for fresh, share in zip(covered, rules, strict=True)
-            ]
-            took_s = time.perf_counter() - began
             print(
                 f"{kind:<6}{per_host:4g} a day: {told[0]}; waiting {told[1]} ({ahead:+.2f})"
                 f"  {took_s:.0f} s",
