@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,22 @@ def test_a_site_that_moved_away_is_told(capsys: pytest.CaptureFixture[str], tmp_
     assert f"Moved away from {old}: 1 page leads to {new}, where this crawl does not go" in shown
     assert 'add "www.a.test:81" to scope.hosts' in shown
     assert row == {"host": old, "to": new, "pages": 1}
+
+
+def test_it_says_why_there_is_nothing_but_the_seeds(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A site that has no link followed looks like one of a single page."""
+    config = tmp_path / "recrawl.toml"
+    config.write_text('seeds = ["http://a.test/"]\ncontact = "mailto:a@b.example"\nstate = "s"\n')
+    with closing(open_frontier(tmp_path / "s")) as frontier:
+        frontier.admit([Discovery("http://a.test/", "http://a.test")], 1.0, AdmissionLimits())
+        (lease,) = frontier.lease(1, limit=1, due_by_s=2.0, now_s=2.0, until_s=9.0)
+        visit = Visit(3.0, Outcome.NEW, 200, note="nofollow")
+        frontier.complete([PageUpdate(lease, visit, PageState.INDEXED, due_s=99.0)])
+
+    with pytest.raises(SystemExit):
+        main(["status", "--config", str(config)])
+
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Nothing but the seeds was found: http://a.test/ asks that no link in it" in said

@@ -1067,6 +1067,8 @@ def test_hashes_that_are_pages_of_their_own_are_visited() -> None:
         ("/info/5041ed5c9509a7c1?view=raw&of=tree", None),
         ("/info/5041ed5c9509a7c1?to=99be0c61ed8db5d3", "99be0c61ed"),
         ("/doc/5041ed5c9509a7c1/f", None),
+        ("/changeset/5041ed5c9509a7c1/work", "5041ed5c95"),
+        ("/changeset/5041ed5c9509a7c1/work/src", None),
         ("/p/1234567890", None),
         ("/p/5041ed5c9509a", None),
         ("/p?id=5", None),
@@ -2009,6 +2011,7 @@ def test_of_a_list_in_another_order_half_of_its_different_words_are_in_links(
         ("/things?sort=3&dir=asc", "/things"),
         ("/things?_sort_desc=size&state=open", "/things?state=open"),
         ("/things?ordering=-size", "/things"),
+        ("/things?desc=1", "/things"),
         ("/things?order_by=size", "/things"),
         ("/things?order=17", None),
         ("/things?order_id=a", None),
@@ -2113,6 +2116,11 @@ def test_a_list_is_no_further_off_where_it_goes_on(url: str, other: str, on: boo
         ("/things?state=open", "/things.php?id=7", [], True),
         ("/things?page=2", "/things.php?id=7", [], True),
         ("/things?state=open", "/things.old/7?state=open", [], True),
+        ("/things?desc=1", "/things/7?desc=1", ["/things"], True),
+        ("/things?desc=1", "/things/7?desc=1", ["/things/7"], False),
+        ("/things?desc=1&by=size", "/things/7?desc=1", ["/things/7"], True),
+        ("/things?desc=1", "/things/7?a=1&desc=1", ["/things/7"], True),
+        ("/things?desc=1", "/things/7?a=1&desc=1", ["/things/7?a=1"], False),
     ],
 )
 def test_a_narrowed_list_leads_on_where_no_wider_one_does(

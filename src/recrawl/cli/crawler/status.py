@@ -10,6 +10,7 @@ from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.reports.deliveries import deliveries_report
 from recrawl.crawler.reports.moves import moved_words
+from recrawl.crawler.reports.nothing import why_only_seeds
 from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
 from recrawl.crawler.wiring.stores import is_running, open_frontier
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
@@ -40,6 +41,7 @@ def status(
         named = None if settings is None else {sink.name for sink in settings.deliver}
         for row in report["deliver"]:
             row["is_configured"] = None if named is None else row["sink"] in named
+        report["only_seeds"] = settings and why_only_seeds(frontier, settings)
         if not report["running"]:
             report["idle"] = None  # of course
         if report["control"] is not None:
@@ -184,6 +186,8 @@ def _budget_words(report: dict[str, Any]) -> str:
 def _notes(report: dict[str, Any]) -> Iterator[str]:
     """Yield what is to be said of sinks, of directories, of addresses and of hosts."""
     yield from map(_delivery_words, report["deliver"])
+    if alone := report["only_seeds"]:
+        yield f"Nothing but the seeds was found: {alone}"
     for one in (report["activity"]["fast"] or ())[:_MOST_FAST]:
         yield f"Runs fast now: {one['group']}, {one['words']}"
     yield from map(moved_words, report["moved_away"])

@@ -93,6 +93,8 @@ _HASH: Final = (
 _SHORTEST_HASH: Final = 10
 _HASH_VALUE: Final = re.compile(rf"=(?:{_HASH})(?:$|[&;])")
 _HASH_AT_END: Final = re.compile(rf"/(?P<hash>{_HASH})$")
+# A change of what is called so, as one place may have several stores: /changeset/7c1.../main
+_CHANGE_AT_END: Final = re.compile(rf"/(?:commit|changeset)/(?P<hash>{_HASH})/[\w-]+/?$")
 _HASH_ONLY: Final = re.compile(rf"(?P<hash>{_HASH})")
 _HASH_IN_TEXT: Final = re.compile(rf"\b{_HASH}\b")
 _HASH_SEGMENT: Final = re.compile(rf"/{_HASH}(?=/|\.|$)")
@@ -187,14 +189,18 @@ def pages_of_file(url: str) -> list[str]:
 def hash_of(url: str) -> str | None:
     """Return the beginning of the hash that an address names a thing by; None: there is none.
 
-    It stands at the end of the path, or is the value of all parameters that have one. What is
-    named by it is the same thing wherever its host shows it.
+    It stands at the end of the path, or behind it the store that it is a change of, or is the value
+    of all parameters that have one. What is named by it is the same thing wherever its host shows
+    it.
     """
     path, _, query = path_of(url).partition("?")
     values = {value for _, _, value in _parts(query) if value}
     if len(values) > 1:
         return None
-    found = _HASH_ONLY.fullmatch(values.pop()) if values else _HASH_AT_END.search(path)
+    if values:
+        found = _HASH_ONLY.fullmatch(values.pop())
+    else:
+        found = _HASH_AT_END.search(path) or _CHANGE_AT_END.search(path)
     return found["hash"][:_SHORTEST_HASH].lower() if found is not None else None
 
 
@@ -281,9 +287,12 @@ def view_at_root(url: str) -> str | None:
 def is_view_of_version(url: str) -> bool:
     """Tell whether a path names a view, then a version by its hash, then what it is a version of.
 
-    As ``/diff/7c1.../src/a.c`` does; ``/work/commit/7c1...`` is what the hash names.
+    As ``/diff/7c1.../src/a.c`` does; ``/work/commit/7c1...`` is what the hash names, and so is
+    ``/commit/7c1.../work``.
     """
     path = path_of(url).partition("?")[0].rstrip("/")
+    if _CHANGE_AT_END.search(path) is not None:
+        return False
     found = _HASH_SEGMENT.search(path)
     return found is not None and found.end() < len(path) and thing_of_view(url) is not None
 

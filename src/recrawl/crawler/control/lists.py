@@ -24,7 +24,7 @@ _MARK_IN_LIST: Final = re.compile(
 _ORDER: Final = re.compile(
     r"_?(?:sort(?:ing)?|order(?:ing)?(?!.*=\d+$))(?:[-_]?(?:asc|by|col(?:umn)?|desc|dir(?:ection)?"
     r"|field|key|mode|order|type))?=.*"
-    r"|[\w-]{1,40}=(?:asc|desc)(?:ending)?",
+    r"|[\w-]{1,40}=(?:asc|desc)(?:ending)?|(?:asc|desc)(?:ending)?=\w{1,5}",
     re.IGNORECASE,
 )
 _PLACED: Final = re.compile(r"[0-9?]")  # a place in a list is told by a number, or in the query
@@ -99,7 +99,8 @@ def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
     """Tell whether a list leads to more by an address than to itself, narrowed further.
 
     Where it goes on is more, but not where a wider list is known to go on; nor is what joins one
-    word more to the end of its path, nor the list itself as a file (``/list.csv?sort=name``). One
+    word more to the end of its path, nor the list itself as a file (``/list.csv?sort=name``), nor
+    a page that is known, with what the list is asked for carried on (``/list/7?sort=name``). One
     script may have lists and what they list.
 
     Parameters
@@ -109,6 +110,9 @@ def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
     """
     path, listed = url.partition("?")[0].rstrip("/"), listing.partition("?")[0].rstrip("/")
     if path != listed:
+        plain = _not_carried(listing, url)
+        if plain is not None and is_known(plain):
+            return False
         more = path.removeprefix(listed) if path.startswith(listed) else ""
         if more[:1] == "." and "/" not in more:  # the same as a file is asked for as much
             asked = _asked(listing)
@@ -120,6 +124,16 @@ def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
     return continues(listing, url) and not any(
         continues(here, there) and is_known(here) for here, there in wider
     )
+
+
+def _not_carried(listing: str, url: str) -> str | None:
+    """Return an address without what its list is asked for; None: it carries not all of it on."""
+    asked, (base, _, query) = set(listing.partition("?")[2].split("&")), url.partition("?")
+    parts = query.split("&")
+    kept = [part for part in parts if part not in asked]
+    if not query or len(parts) - len(kept) < len(asked):
+        return None
+    return f"{base}?{'&'.join(kept)}" if kept else base
 
 
 def _is_of_another_thing(listing: str, url: str) -> bool:
