@@ -1,10 +1,11 @@
 """A site whose pages go: what is held of it, and how many requests go to what is gone.
 
-    python bench/expiring_pages.py [--budgets 40,150,600] [--seed 0]
+    python bench/expiring_pages.py [--budgets 40,150,600] [--seed 0] [--expired]
 
 280 advertisements, of which 15 are born and 15 gone each day, found by a list of the latest sixty;
-none ever says something else. Forty days in virtual time, by the policy of a crawl; counted by the
-truth at the end, and by the requests that were made.
+none ever says something else. With ``--expired`` those that are gone say so, with status 200. Forty
+days in virtual time, by the policy of a crawl; counted by the truth at the end, and by the requests
+that were made.
 
 Bar: from 150 requests a day on no more than a tenth of the copies are of pages that are not there,
 and no more than a fifth of the requests.
@@ -22,6 +23,7 @@ from recrawl.testing.worlds import EPOCH_S
 A, DAY_S, DAYS = "http://a.test", 86_400.0, 40
 PER_DAY, LASTS, LISTED = 15, 20.0, 60
 N_PAGES = int((DAYS + LASTS) * PER_DAY) + 10
+EXPIRED = b"<title>Expired</title><p>This advertisement is no longer there, but many others are."
 ADS = [f"{A}/ad/{n}" for n in range(N_PAGES)]
 
 
@@ -35,7 +37,7 @@ def day_of(at_s):
     return (at_s - EPOCH_S) / DAY_S
 
 
-def measure(per_day, seed):
+def measure(per_day, seed, *, expired=False):
     """Return copies of pages that are there and are not, those there are, and requests in vain."""
 
     def latest(request):
@@ -48,7 +50,7 @@ def measure(per_day, seed):
     def advertisement(request):
         n = int(request.url.rpartition("/")[2])
         if not is_there(n, day_of(request.at_s), seed):
-            return FetchResponse(request.url, 404)
+            return FetchResponse(request.url, *((200, EXPIRED, "text/html") if expired else (404,)))
         words = " ".join(random.Random(n).choices("abcdefghijkl", k=60))
         return FetchResponse(request.url, 200, f"<p>{n} {words}".encode(), "text/html")
 
@@ -80,10 +82,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--budgets", default="40,150,600", help="requests a day")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--expired", action="store_true", help="what is gone says so, with 200")
     given = parser.parse_args()
     held_bar = True
     for per_day in map(int, given.budgets.split(",")):
-        good, dead, there, in_vain = measure(per_day, given.seed)
+        good, dead, there, in_vain = measure(per_day, given.seed, expired=given.expired)
         print(
             f"{per_day:4} requests a day: {good} copies of {there} pages that are there, {dead} of "
             f"others; {in_vain:.0%} of the requests in vain",

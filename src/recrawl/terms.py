@@ -13,7 +13,7 @@ here.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = [
     "COUNTED",
@@ -50,6 +50,7 @@ __all__ = [
     "Verdict",
     "Visit",
     "VisitAnswer",
+    "VisitedPage",
 ]
 
 
@@ -232,6 +233,27 @@ class Visit:
     note: str | None = None
     modified_s: float | None = None
     seen_s: float | None = None
+
+
+class VisitedPage(NamedTuple):
+    """What the state knows of a page that was visited.
+
+    Parameters
+    ----------
+    url : in normal form
+    state : that its visits led to
+    signature : of its copy, or of what it said when it went
+    last_status : of the last answer
+    changes : visits that found one
+    indexed_at_s : when its copy was fetched, epoch seconds
+    """
+
+    url: str
+    state: PageState
+    signature: bytes | None
+    last_status: int | None
+    changes: int
+    indexed_at_s: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ from recrawl.terms import (
     PlanRecord,
     Visit,
     VisitAnswer,
+    VisitedPage,
 )
 
 __all__ = ["PlainFrontier"]
@@ -443,7 +444,7 @@ class PlainFrontier(Frontier):
         return brought
 
     @override
-    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
+    def visited(self, latest: int) -> Iterable[VisitedPage]:
         least = max(self._pages, default=0) - latest
         finders = {page.found.found_on for page in self._pages.values()}
         for page_id, page in self._pages.items():
@@ -454,7 +455,14 @@ class PlainFrontier(Frontier):
             if page.state is PageState.MOVED:
                 continue
             if page.visits and (page.found.variant_of is not None or page_id > least):
-                yield page.found.url, page.state, page.signature, page.last_status
+                yield VisitedPage(
+                    page.found.url,
+                    page.state,
+                    page.signature,
+                    page.last_status,
+                    sum(bool(visit.changed) for visit in page.visits),
+                    page.indexed_at_s,
+                )
 
     @override
     def defer(self, lease: Lease, due_s: float) -> None:

@@ -48,6 +48,7 @@ from recrawl.terms import (
     Subscription,
     Taken,
     VisitAnswer,
+    VisitedPage,
 )
 
 __all__ = [
@@ -584,8 +585,8 @@ class Frontier(Visits, Protocol):
         """
         ...
 
-    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
-        """Address, state, signature and last status of pages: all with a query, and the latest.
+    def visited(self, latest: int) -> Iterable[VisitedPage]:
+        """Return pages that were visited: all with a query, and the latest.
 
         But for those that moved, and those that are left out of the index and yet led to pages.
         """

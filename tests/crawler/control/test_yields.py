@@ -1046,6 +1046,20 @@ def test_versions_of_pages_that_are_known_bring_nothing_whatever_they_say() -> N
     assert len(seen) < 50
 
 
+def test_changes_of_a_store_are_visited_and_not_what_each_did_to_a_folder() -> None:
+    """Its name stands behind the hash, with a slash behind it or without one."""
+    paths, texts = [f"/tree/file{number}" for number in range(40)], [f"t{n}" for n in range(40)]
+    for number in range(60):
+        change = f"/changeset/{number:010x}{30 * 'e'}/work"
+        paths += [change, f"{change}/", f"{change}/src", f"{change}/docs"]
+        texts += [f"change {number}", f"change {number}", f"src {number}", f"docs {number}"]
+
+    seen = {paths[number] for number in crawled(AddressYields(), paths, list(texts))}
+
+    assert sum(path.endswith("/work") for path in seen) == 60
+    assert sum(path.startswith("/changeset/") for path in seen) <= 70
+
+
 def test_hashes_that_are_pages_of_their_own_are_visited() -> None:
     """Nothing is known that they could be versions of."""
     paths = [f"/paste?id={number:010x}{30 * 'e'}" for number in range(300)]

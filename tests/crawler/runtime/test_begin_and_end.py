@@ -27,6 +27,7 @@ from recrawl.terms import (
     Lease,
     PageState,
     PageUpdate,
+    VisitedPage,
 )
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -148,8 +149,11 @@ class Visited(MemoryFrontier):
     """A state in which pages of one kind were visited that have brought nothing."""
 
     @override
-    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
-        return [(f"{A}/x?do=edit&id={n}", PageState.EXCLUDED, None, 200) for n in range(40)]
+    def visited(self, latest: int) -> Iterable[VisitedPage]:
+        left_out = PageState.EXCLUDED
+        return [
+            VisitedPage(f"{A}/x?do=edit&id={n}", left_out, None, 200, 0, None) for n in range(40)
+        ]
 
 
 @pytest.mark.parametrize("is_kept", [True, False])

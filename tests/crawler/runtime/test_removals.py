@@ -1,5 +1,6 @@
 """A section of a site that is removed at once is out of the index in days, not in weeks."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from recrawl.crawler.control.due_times import BESIDE
+from recrawl.crawler.control.farewells import ENDED
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.runtime.crawl import CrawlPlan
@@ -16,6 +18,7 @@ from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
 
 A, DAY_S, WENT_S = "http://a.test", 86_400.0, EPOCH_S + 20 * 86_400.0
+OVER = "this offer is over, see all the others"
 
 SETUP = Setup(
     revisit=RevisitRules(600.0, 60 * DAY_S, 4 * DAY_S, listing_s=30 * DAY_S),
@@ -104,6 +107,79 @@ def test_a_single_pass_visits_each_page_once() -> None:
 
     asked = [one.url for one in run_virtually(passes()).web.requests if one.url in urls]
     assert sorted(asked) == urls
+
+
+def make_offers(virtual: VirtualCrawl, until: Callable[[int], float]) -> None:
+    """Make thirty offers; each is over, and says so with status 200, from its day on."""
+
+    def answer(request: Request) -> FetchResponse:
+        n, day = int(request.url[-2:]), (request.at_s - EPOCH_S) / DAY_S
+        text = f"all of offer {n}, number {n * n * n}" if day < until(n) else OVER
+        return FetchResponse(request.url, 200, text.encode(), "text/plain")
+
+    urls = [f"{A}/offer/{n:02}" for n in range(30)]
+    links = "".join(f"<a href={url}>offer</a> " for url in urls)
+    virtual.web.reply(f"{A}/", FetchResponse(f"{A}/", 200, links.encode(), "text/html"))
+    for url in urls:
+        virtual.web.reply(url, answer)
+
+
+def held_offers(virtual: VirtualCrawl) -> list[int]:
+    return [n for n in range(30) if virtual.index.copy(f"{A}/offer/{n:02}") is not None]
+
+
+def offers(until: Callable[[int], float], n_days: int) -> VirtualCrawl:
+    async def days() -> VirtualCrawl:
+        setup = replace(SETUP, seeds=(f"{A}/",), revisit=RevisitRules(600.0, 60 * DAY_S, DAY_S))
+        plan = CrawlPlan(30 / DAY_S, PolitenessRules(delay_s=1.0), revisit="foresight")
+        virtual = virtual_crawl(setup, plan=plan)
+        make_offers(virtual, until)
+        await virtual.run_for(n_days * DAY_S)
+        return virtual
+
+    return run_virtually(days())
+
+
+def test_offers_that_are_over_one_after_another_are_not_kept() -> None:
+    """Though their host says that they are there; those that it still makes are."""
+    virtual = offers(lambda n: 3.0 + n / 2 if n < 15 else inf, 15)
+
+    assert held_offers(virtual) == list(range(15, 30))
+    details = virtual.frontier.details(f"{A}/offer/07")
+    assert details is not None
+    assert (details.state, details.recent[0].note) == (PageState.GONE, ENDED)
+
+
+def test_nightly_passes_keep_few_of_the_offers_that_are_over() -> None:
+    """Each pass knows no more than what the state tells."""
+
+    def until(n: int) -> float:
+        return 1.5 + n
+
+    async def nights() -> VirtualCrawl:
+        setup = replace(SETUP, seeds=(f"{A}/",))
+        virtual = virtual_crawl(setup, once=True)
+        for night in range(16):
+            setup = replace(setup, epoch_s=EPOCH_S + night * DAY_S)
+            virtual = virtual_crawl(
+                setup, frontier=virtual.frontier, index=virtual.index, once=True
+            )
+            make_offers(virtual, until)
+            await virtual.run_for(3_600.0)
+        return virtual
+
+    virtual = run_virtually(nights())
+    held = held_offers(virtual)
+    assert held[-16:] == list(range(14, 30))
+    assert len(held) <= 16 + 6
+
+
+def test_offers_that_are_over_all_at_once_are_what_they_say() -> None:
+    """Nobody knows whether that is a slip, or what is left to say for good."""
+    virtual = offers(lambda _: 8.0, 15)
+
+    copies = [virtual.index.copy(f"{A}/offer/{n:02}") for n in range(30)]
+    assert all(one is not None and OVER in one.text for one in copies)
 
 
 @pytest.mark.slow

@@ -55,6 +55,7 @@ class Suspicion(NamedTuple):
     is_error: bool = False
     is_suspect: bool = False  # to be read again at its next visit, whatever it says
     ask: str | None = None  # an address that cannot exist, to be visited
+    has_ended: bool = False  # it says what pages of its host end with
 
 
 def is_probe(url: str) -> bool:

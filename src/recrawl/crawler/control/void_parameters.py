@@ -66,6 +66,18 @@ class VoidParameters:
                 return names
         return None
 
+    def respells(self, url: str) -> tuple[str, str] | None:
+        """Return host and sign for how an address is spelt, if one that is known is so otherwise.
+
+        It is likely the same page, though that was not seen often enough yet.
+
+        Parameters
+        ----------
+        url : in normal form
+        """
+        names, rest = _spelling(url)
+        return names if self._spelt.get(rest, (hash(url), 0))[0] != hash(url) else None
+
     def _likes(self, url: str) -> Iterator[tuple[tuple[str, str], int, dict[int, tuple[int, int]]]]:
         """Yield what an address may differ in from another, the rest of it, and what is kept."""
         yield from ((*one, self._said) for one in _rests(url))

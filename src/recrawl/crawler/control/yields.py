@@ -156,7 +156,7 @@ class AddressYields:
             if state is PageState.INDEXED and not is_doubted(url):
                 for called in names_told(url):
                     self._named_before.setdefault(_name_mark(url, called), _place(url, called))
-            self._learn_void(url, signature)
+            self._learn_void(url, None if state is PageState.GONE else signature)
             new = state is PageState.INDEXED and self._is_new(url, signature)
             self._count(
                 url,
@@ -594,7 +594,7 @@ class AddressYields:
 
     def _kinds_of(self, url: str, of: Kind = Kind.PAGE) -> list[AddressKind]:
         """Return the kinds of an address, the narrowest first."""
-        void = self._void.repeats(url)
+        void = self._void.repeats(url) or (self._void.respells(url) if is_doubted(url) else None)
         return self._kinds_by_words(url, of) if void is None else [self._void_kind(*void)]
 
     def _void_kind(self, host: str, names: str) -> AddressKind:
@@ -630,7 +630,9 @@ class AddressYields:
         shown = self._shown_of_many(host, url, of, doubted=doubted)
         if doubted:
             kind = f"/*.{suffix}" if suffix is not None else branch
-            whole = [self._kind("doubted", host, kind, doubted=True, broad=True)]
+            # A change that a hash names says more than what it did to each folder.
+            of_hash = "doubted" if hash_of(url) is None else "named"
+            whole = [self._kind(of_hash, host, kind, doubted=True, broad=True)]
             return (self._place(host, url) or whole) + shown
         kinds = [self._kind("branch", host, branch, broad=True)]
         if (ending := self._ending(host, url, of)) is not None:

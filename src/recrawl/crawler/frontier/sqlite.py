@@ -78,6 +78,7 @@ from recrawl.terms import (
     PageUpdate,
     PlanRecord,
     VisitAnswer,
+    VisitedPage,
 )
 from recrawl.version import VERSION
 
@@ -532,10 +533,10 @@ class SqliteFrontier(Frontier):
             )
 
     @override
-    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
+    def visited(self, latest: int) -> Iterable[VisitedPage]:
         with translated(self._path):
-            for url, state, signature, status in self._run("visited", latest=latest):
-                yield url, PageState(state), signature, status
+            for url, state, *told in self._run("visited", latest=latest):
+                yield VisitedPage(url, PageState(state), *told)
 
     @override
     def defer(self, lease: Lease, due_s: float) -> None:

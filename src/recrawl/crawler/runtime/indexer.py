@@ -14,6 +14,7 @@ from math import inf
 from typing import Any, Final
 
 from recrawl.crawler.control.doubts import is_doubted, is_joined
+from recrawl.crawler.control.farewells import ENDED
 from recrawl.crawler.control.gists import Gist, gist, is_list
 from recrawl.crawler.control.lifecycle import KEEPS
 from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on, unsorted
@@ -61,6 +62,7 @@ _SLIP = "says what other pages of its host have come to say: seen again before i
 _MOST_DOUBTS: Final = 3  # in a row, of what other pages say and leave again
 _LONGEST_FORM = 2_000  # characters of a page on which people sign in
 _SIGN_IN = "shows a form to sign in, though a login was sent"
+_AS_IT_WENT = "says what it said when it went"
 _NOTHING_NOW = "says nothing where it said something before"
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
 
@@ -211,13 +213,22 @@ class Indexer:
         await self._reading.read(page.lease, call, then, n_bytes=n_bytes, defer=defer)
 
     def _suspicion(self, page: BufferedPage, extract: Extract) -> Suspicion:
-        """Return whether a page says what its host says of what does not exist."""
-        url = page.lease.url
+        """Return whether a page says what its host says of what does not exist, or has ended."""
+        lease, url, now_s = page.lease, page.lease.url, page.fetched_at_s
         # All addresses may lead to the start page, or to one that scripts fill.
-        is_start = page.lease.depth == 0 or extract.needs_scripts
+        is_start = lease.depth == 0 or extract.needs_scripts
         if not is_probe(url) and (is_start or extract.noindex):
             return Suspicion()
-        return self._recorder.errors.observe(url, extract.title, extract.text, page.fetched_at_s)
+        thought = self._recorder.errors.observe(url, extract.title, extract.text, now_s)
+        is_held = lease.state is PageState.INDEXED and not self._rules.is_read_otherwise(lease)
+        has_ended = not is_probe(url) and self._recorder.farewells.observe(
+            url,
+            (extract.title, extract.text),
+            before=lease.signature if is_held else None,
+            after=extract.signature,
+            now_s=now_s,
+        )
+        return thought._replace(is_error=True, has_ended=True) if has_ended else thought
 
     def _refused(self, page: BufferedPage, extract: Extract) -> Finding | None:
         """Return what is recorded where a page's host says something else instead of it."""
@@ -283,16 +294,21 @@ class Indexer:
         return is_doubtful and not lease.failures  # once, also over the end of a process
 
     async def _instead(
-        self, page: BufferedPage, extract: Extract, *, is_error: bool
+        self, page: BufferedPage, extract: Extract, thought: Suspicion
     ) -> Finding | None:
         """Return what is recorded of a page that is none, or is to be seen again; else None."""
         response = page.response
-        if is_error and is_probe(page.lease.url):
+        if thought.is_error and is_probe(page.lease.url):
             return Finding(Outcome.NEW, response, state=PageState.EXCLUDED, note=PROBE)
+        lease, says = page.lease, extract.signature
+        if thought.has_ended:  # as if its host had said that it is not there
+            return Finding(Outcome.NOT_FOUND, response, note=ENDED, says=says)
+        if lease.state is PageState.GONE and lease.signature == says:
+            return Finding(Outcome.NOT_FOUND, response, note=_AS_IT_WENT, says=says)
         if await self._is_slip(page, extract):  # as if its host had said that it fails
             return Finding(Outcome.SERVER_ERROR, response, note=_SLIP, is_slip=True)
-        if is_error:  # as if its host had said so
-            return Finding(Outcome.NOT_FOUND, response, note=NO_PAGE)
+        if thought.is_error:  # as if its host had said so
+            return Finding(Outcome.NOT_FOUND, response, note=NO_PAGE, says=says)
         if self._says_nothing_now(page.lease, extract):
             return Finding(Outcome.NOT_FOUND, response, note=_NOTHING_NOW)
         return None
@@ -317,7 +333,7 @@ class Indexer:
         thought = self._suspicion(page, extract)
         if thought.ask is not None:
             self._recorder.add(found=self._asked_for(page.lease, thought.ask))
-        instead = await self._instead(page, extract, is_error=thought.is_error)
+        instead = await self._instead(page, extract, thought)
         if instead is not None:
             self._record(page, instead)
             return

@@ -46,6 +46,7 @@ class Finding:
     told_news : whether a feed or list led to pages that were not known, a redirect to what may be
         visited
     is_slip : whether it is likely over soon, as other pages have come to say the same
+    says : signature of what a page says that has gone, where it says something
     title, redirect_url, note : for people
     """
 
@@ -59,6 +60,7 @@ class Finding:
     is_read_otherwise: bool = False
     told_news: bool | None = None
     is_slip: bool = False
+    says: bytes | None = None
     title: str | None = None
     redirect_url: str | None = None
     note: str | None = None
@@ -110,7 +112,8 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
     )
     signature, raw_hash = finding.signature or lease.signature, finding.raw_hash or lease.raw_hash
     if is_removed(lease.state, after) or after in (PageState.GONE, PageState.MOVED):
-        etag = last_modified = signature = raw_hash = None
+        etag = last_modified = raw_hash = None
+        signature = finding.says if after is PageState.GONE else None
     following = due_times.after_visit(
         lease,
         outcome,

@@ -1,4 +1,7 @@
-"""Writes what robots and indexer found out, in batches: many visits, one transaction."""
+"""Writes what robots and indexer found out, in batches: many visits, one transaction.
+
+The module is longer than most, as all that is learned of pages on the way is kept by it.
+"""
 
 import asyncio
 from collections import Counter
@@ -11,6 +14,7 @@ from typing import Final, NamedTuple
 from recrawl.crawler.control.confirmations import Confirmations
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
+from recrawl.crawler.control.farewells import ENDED, Farewells
 from recrawl.crawler.control.finders import Finders
 from recrawl.crawler.control.host_records import host_record
 from recrawl.crawler.control.importance import ExpectedImportance
@@ -96,6 +100,7 @@ class Recorder:
         self._remove: Callable[[PageUpdate], None] | None = None
         self.yields = AddressYields()
         self.errors = SoftErrors()
+        self.farewells = Farewells()
         self.refusals = Refusals(may_ask=not self._once and rules.asked_every_s < inf)
         self.confirmations = Confirmations()
         self.logins = Logins()
@@ -125,7 +130,9 @@ class Recorder:
     async def recall(self) -> None:
         """Learn from the state what kinds of address have brought, and how many hosts there are."""
         frontier = self._world.frontier
-        self.yields.recall(await self._world.on_state(lambda: list(frontier.visited(_LATEST))))
+        visited = await self._world.on_state(lambda: list(frontier.visited(_LATEST)))
+        self.yields.recall(page[:4] for page in visited)
+        self.farewells.recall(visited)
         known = await self._world.on_state(frontier.hosts)
         self._domains.note(record.host for record in known)
 
@@ -267,10 +274,14 @@ class Recorder:
             return replace(finding, outcome=Outcome.SERVER_ERROR, note=BY_CHANCE)
         return finding
 
-    def passed(self, lease: Lease, now_s: float) -> None:
-        """Note that a page that is held says what it said."""
+    def passed(self, lease: Lease, finding: Finding, now_s: float) -> Finding:
+        """Return what is recorded of a page that says what it said; a page may have ended so."""
         self.heed(lease, self.refusals.passed(lease.url, now_s))
         self.logins.given(lease.url, now_s)
+        if self.farewells.passed(lease.url, lease.signature):
+            ended = Outcome.NOT_FOUND
+            return replace(finding, outcome=ended, note=ENDED, says=lease.signature)
+        return finding
 
     def heed(self, lease: Lease, verdict: Verdict, why: str = REFUSED) -> None:
         """Leave a host alone that refuses, and have pages visited that tell more of it."""

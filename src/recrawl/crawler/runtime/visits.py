@@ -188,10 +188,10 @@ class Visitor:
             self._record(lease, finding, started_s)
             return False
         if outcome is not None:
-            if outcome is Outcome.NOT_MODIFIED:
-                self._recorder.passed(lease, started_s)
             finding = Finding(outcome, response)
-            if outcome in _REFUSES:
+            if outcome is Outcome.NOT_MODIFIED:
+                finding = self._recorder.passed(lease, finding, started_s)
+            elif outcome in _REFUSES:
                 finding = self._recorder.denied(lease, finding)
             self._record(lease, finding, started_s)
             return False
@@ -333,8 +333,8 @@ class Visitor:
         is_same = raw_hash == lease.raw_hash and not self._recorder.errors.is_suspect(lease.url)
         is_same &= not self._rules.is_read_otherwise(lease) and response.refresh is None
         if is_same and lease.state is PageState.INDEXED:
-            self._recorder.passed(lease, started_s)
-            self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
+            finding = Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash)
+            self._record(lease, self._recorder.passed(lease, finding, started_s), started_s)
             return False
         if lease.state is PageState.INDEXED and is_outdated(lease, response, started_s):
             self._record(lease, Finding(Outcome.UNCHANGED, response), started_s)

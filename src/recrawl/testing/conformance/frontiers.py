@@ -26,6 +26,7 @@ from recrawl.terms import (
     PageWorth,
     PlanRecord,
     Visit,
+    VisitedPage,
 )
 
 __all__ = ["FrontierSuite"]
@@ -1227,7 +1228,8 @@ class FrontierSuite:
         frontier.complete([_update(self._leased(frontier, 1)[0], 10.0, signature=b"said")])
         self._admitted(frontier, "/never")
 
-        assert list(frontier.visited(10**9)) == [(f"{HOST}/a", PageState.INDEXED, b"said", 200)]
+        page = VisitedPage(f"{HOST}/a", PageState.INDEXED, b"said", 200, 0, 10.0)
+        assert list(frontier.visited(10**9)) == [page]
 
     def test_what_is_left_out_of_the_index_is_told_of_unless_it_led_to_pages(
         self, frontier: Frontier

@@ -153,7 +153,7 @@ WITH seen AS (
     WHERE id > (SELECT max(id) FROM page) - :latest AND variant_of IS NULL AND visits > 0
         AND kind = 'page'
 )
-SELECT url, state, signature, last_status FROM seen
+SELECT url, state, signature, last_status, changes, indexed_at_s FROM seen
 WHERE state != 'moved'
     AND (state != 'excluded' OR NOT EXISTS (SELECT 1 FROM page WHERE found_on = seen.id));
 

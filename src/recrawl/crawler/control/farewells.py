@@ -1,0 +1,162 @@
+"""Texts with which pages end: "this advertisement has expired", told with status 200.
+
+A page that has gone may say so in the words of its own kind, which are not what its host says of an
+address that never existed. It is known by what comes of pages: one after another, over days, they
+come to say the same, hardly one ever says something else again, and most others say something of
+their own meanwhile. Where all of a host come to say the same it is closed, and where pages leave a
+text again they had nothing to say for a while.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from recrawl.crawler.control.lifecycle import KEEPS
+from recrawl.crawler.control.soft_errors import mark_of
+from recrawl.crawler.control.urls import host_of
+from recrawl.terms import PageState, VisitedPage
+
+__all__ = ["ENDED", "Farewells"]
+
+ENDED: Final = "says what pages of its host end with, one after another"
+_DAY_S: Final = 86_400.0
+_FEWEST: Final = 5  # pages that end with a text
+_DAYS: Final = 3  # on which some have come to say it
+_APART: Final = 0.5  # of a day, from which on another one counts
+_CALM: Final = 2  # changes of a page at most, the last one included, on average
+_LEFT: Final = 0.1  # share of those that said it and say something else again
+_MOST: Final = 20_000  # texts, and pages, that are remembered
+
+
+@dataclass(slots=True)
+class _Ending:
+    """A text that pages have come to say: how many, on how many days, and how many left it."""
+
+    seen_before: int  # visits of the host until then
+    came: int = 0
+    left: int = 0
+    said: int = 0  # visits that found it
+    days: int = 0
+    day_s: float = -inf  # when the last of those days began
+
+
+class Farewells:
+    """Learns with which texts the pages of a host end. In memory; bounded; O(text) a page.
+
+    A text is known by its words, but for what addresses name, and after a start by its signature.
+    """
+
+    def __init__(self) -> None:
+        self._endings: dict[tuple[str, int | bytes], _Ending] = {}
+        self._said: dict[str, int] = {}  # by page, what it has come to say
+        self._seen: Counter[str] = Counter()  # by host, visits that found something
+
+    def recall(self, pages: Iterable[VisitedPage]) -> None:
+        """Learn from what was known of pages before: those that went so, or seem to.
+
+        Pages seem to have ended where they hold one text since different days, hardly changed but
+        for that, and most of their host say something else: lists that have nothing to list
+        changed more often.
+
+        Parameters
+        ----------
+        pages : that were visited
+        """
+        held: Counter[str] = Counter()
+        went: Counter[tuple[str, bytes]] = Counter()
+        alike: dict[tuple[str, bytes], list[VisitedPage]] = {}
+        for page in pages:
+            host = host_of(page.url)
+            held[host] += page.state in KEEPS
+            if page.signature is None:
+                continue
+            if page.state is PageState.GONE:
+                went[host, page.signature] += 1
+            elif page.state in KEEPS and page.changes:
+                alike.setdefault((host, page.signature), []).append(page)
+        for key, n in went.items():
+            if n >= _FEWEST:
+                self._endings[key] = _Ending(0, came=n, days=_DAYS)
+        for (host, signature), found in alike.items():
+            n, others = len(found), held[host] - len(found)
+            days = len({page.indexed_at_s // _DAY_S for page in found if page.indexed_at_s})
+            if n >= _FEWEST and sum(page.changes for page in found) <= _CALM * n:
+                ending = _Ending(-n - others, came=n, said=n, days=days)
+                self._endings.setdefault((host, signature), ending)
+
+    def observe(
+        self,
+        url: str,
+        said: tuple[str, str],
+        *,
+        before: bytes | None,
+        after: bytes,
+        now_s: float,
+    ) -> bool:
+        """Tell whether what a page says is how pages of its host end; it is remembered.
+
+        Parameters
+        ----------
+        url : of the page
+        said : its title and its text
+        before, after : signatures of the copy that is held, if one is, and of what it says now
+        now_s : instant of the visit
+        """
+        host, mark = host_of(url), mark_of(url, *said)
+        self._seen[host] += 1
+        has_changed = before is not None and before != after
+        told = self._said.get(url)
+        left = self._said.pop(url) if told is not None and told != mark else None
+        for key in (left, before if has_changed else None):
+            if key is not None and (ending := self._endings.get((host, key))) is not None:
+                ending.left += 1
+        if not mark:  # too short to tell
+            return False
+        if has_changed and told != mark:
+            self._come(host, mark, now_s)
+            self._keep(url, mark)
+        return self._says(host, mark, after)
+
+    def passed(self, url: str, signature: bytes | None) -> bool:
+        """Tell the same of a page that says what it said, which is not read again.
+
+        Parameters
+        ----------
+        url, signature : of the page, and of its copy
+        """
+        host = host_of(url)
+        self._seen[host] += 1
+        return self._says(host, self._said.get(url), signature)
+
+    def _says(self, host: str, *keys: int | bytes | None) -> bool:
+        """Count a visit that found a text; tell whether pages end with it."""
+        is_over = False
+        for key in keys:
+            ending = None if key is None else self._endings.get((host, key))
+            if ending is None:
+                continue
+            ending.said += 1
+            others = self._seen[host] - ending.seen_before - ending.said
+            is_over |= (
+                ending.came >= _FEWEST
+                and ending.days >= _DAYS
+                and ending.left <= _LEFT * ending.came
+                and others >= ending.said
+            )
+        return is_over
+
+    def _come(self, host: str, mark: int, now_s: float) -> None:
+        ending = self._endings.pop((host, mark), None) or _Ending(self._seen[host] - 1)
+        self._endings[host, mark] = ending
+        if len(self._endings) > _MOST:
+            del self._endings[next(iter(self._endings))]
+        ending.came += 1
+        if now_s - ending.day_s >= _APART * _DAY_S:
+            ending.days, ending.day_s = ending.days + 1, now_s
+
+    def _keep(self, url: str, mark: int) -> None:
+        self._said[url] = mark
+        if len(self._said) > _MOST:
+            del self._said[next(iter(self._said))]
