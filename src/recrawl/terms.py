@@ -236,7 +236,7 @@ class Visit:
 
 
 class VisitedPage(NamedTuple):
-    """What the state knows of a page that was visited.
+    """Page that was visited, as the state knows it.
 
     Parameters
     ----------
@@ -286,6 +286,7 @@ class PageUpdate:
     links: bytes | None = None  # as `learning.link_lists` has them; None: as before
     gist: tuple[int, ...] | None = None  # of new content; see `crawler.control.gists`
     told_news: bool | None = None  # whether it led to pages that were not known, or may be visited
+    goes_on: bool = False  # whether all that it led to is where a list goes on
     lasting: bool | None = None  # whether its server says that it holds for good; None: as before
     read_as: int | None = None  # mark of the rules by which it was read; None: it was not
 

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from random import Random
 
 import pytest
 
@@ -49,6 +50,11 @@ def crawled(yields: AddressYields, paths: list[str], texts: list[str | None]) ->
         welcome = yields.observe(visited(leases[number], texts[number]))
         waiting = [page_id for page_id, _ in welcome] + waiting
     return seen
+
+
+def words(seed: int, n: int) -> str:
+    """Return so many made-up words, always the same of a seed."""
+    return " ".join("".join(Random(seed * n + nth).choices("abcdefgh", k=6)) for nth in range(n))
 
 
 def test_answers_of_a_forum_with_addresses_of_their_own_are_given_up() -> None:
@@ -1006,6 +1012,43 @@ def test_tags_that_are_joined_in_a_path_are_left_after_a_few() -> None:
 
     assert sum("+" in path for path in asked) <= 12
     assert sum("+" not in path for path in asked) == 600
+
+
+@pytest.mark.parametrize("path", ["/page/{}", "/news/page-{}.html", "/?page={}"])
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_list_that_goes_on_with_nothing_is_left(path: str, *, goes_on: bool) -> None:
+    """Behind three hundred lists, each of which has things of its own; those beside it are read.
+
+    Pages that lead to others, too, are no such list, though they say the same but for numbers.
+    """
+    yields, asked = AddressYields(), 0
+    for number in range(1, 2_000):
+        one = lease(number, path.format(number))
+        if yields.due_s(one, NOW_S) > NOW_S:
+            break
+        asked += 1
+        things = words(number, 20) if number <= 300 else "there is nothing here to be shown to you"
+        update, told = visited(one, f"{number}"), gist(f"News, page {number}. {things}", one.url)
+        is_chosen = "?" in path
+        yields.observe(
+            replace(update, gist=told, goes_on=goes_on, told_news=True if is_chosen else None)
+        )
+
+    assert 301 <= asked <= 345 if goes_on else asked > 400
+    for number in range(20):
+        one = lease(5_000 + number, f"{path.partition('?')[0].rpartition('/')[0]}/about-{number}x")
+        assert yields.due_s(one, NOW_S) == NOW_S
+        yields.observe(visited(one, f"all of {number}"))
+
+
+def test_chapters_that_lead_on_are_read_to_the_end() -> None:
+    """Each says something of its own."""
+    yields = AddressYields()
+    for number in range(1, 200):
+        one = lease(number, f"/book/chapter-{number}")
+        assert yields.due_s(one, NOW_S) == NOW_S
+        told = gist(f"Chapter {number}. {words(number, 20)}", one.url)
+        yields.observe(replace(visited(one, f"{number}"), gist=told, goes_on=True))
 
 
 def test_days_of_a_diary_are_visited_whole() -> None:

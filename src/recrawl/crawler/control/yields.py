@@ -102,6 +102,7 @@ _MOST_KINDS: Final = 100_000
 _LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
 _DATE_VALUE: Final = re.compile(r"=(?:19|20)\d\d-\d")
 _NUMBERS: Final = re.compile(r"\d+")
+_LAST_NUMBER: Final = re.compile(r"\d+(?=\D*$)")
 _OPEN: Final = re.compile(r"=(?=[&;]|$)")  # of a calendar, where its day or month would stand
 _LATELY: Final = 64  # pages of a kind and title that another one is compared with
 _MOST_SIGNATURES: Final = 200_000
@@ -120,6 +121,7 @@ class AddressYields:
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
         self._sent_on: dict[int, list[list[AddressKind]]] = {}  # of pages that lead on, by where to
+        self._listed: set[int] = set()  # words of lists, and lists that go on with nothing
         self._in_vain: set[int] = set()  # lists and months that led to nothing yet
         self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
@@ -209,6 +211,8 @@ class AddressYields:
             new = update.state is PageState.INDEXED and says_more
             new &= update.told_news is not False
             new |= update.state is PageState.EXCLUDED and update.told_news is True
+        goes_on_for_ever = update.goes_on and self._is_list_as_before(url, update, found, new=new)
+        new &= not goes_on_for_ever
         is_twin = (
             not new
             and update.gist is not None
@@ -221,7 +225,7 @@ class AddressYields:
             is_trouble=outcome in _TROUBLE and not _says_what_it_does(update),
             is_denied=update.visit.status in _DENIED,
             is_twin=is_twin,
-            is_left_out=is_twin or update.state in _NO_COPIES,
+            is_left_out=is_twin or goes_on_for_ever or update.state in _NO_COPIES,
         )
         told = self._tell_senders(url, brings=new)
         if new:  # a list that leads on may be the same list, narrowed
@@ -231,6 +235,28 @@ class AddressYields:
                 self._in_vain.clear()
             self._in_vain.add(hash(url.rstrip("/")))
         return told
+
+    def _is_list_as_before(
+        self, url: str, update: PageUpdate, found: list[AddressKind], *, new: bool
+    ) -> bool:
+        """Tell whether a page that leads nowhere but on says what another of its list says.
+
+        Behind the last thing that is listed there may be lists of nothing without an end. From the
+        first on such a list is of a kind that has one.
+        """
+        shape = _place_in_list(url)
+        if new and shape is not None and update.gist is not None:
+            worded = hash((shape, Gist(*update.gist).worded))
+            new = worded not in self._listed
+            self._listed.add(worded)
+        if new or shape is None:
+            return False
+        if len(self._listed) > _MOST_SIGNATURES:
+            self._listed.clear()
+        self._listed.add(hash(shape))
+        if "?" in url:
+            found[0].is_endless = True
+        return True
 
     def _tell_lists(self, url: str) -> list[AddressKind]:
         """Count as worth it what seemed to lead nowhere but to itself, narrowed, and leads to this.
@@ -595,7 +621,13 @@ class AddressYields:
     def _kinds_of(self, url: str, of: Kind = Kind.PAGE) -> list[AddressKind]:
         """Return the kinds of an address, the narrowest first."""
         void = self._void.repeats(url) or (self._void.respells(url) if is_doubted(url) else None)
-        return self._kinds_by_words(url, of) if void is None else [self._void_kind(*void)]
+        if void is not None:
+            return [self._void_kind(*void)]
+        found = self._kinds_by_words(url, of)
+        if "?" not in url and (shape := _place_in_list(url)) and hash(shape) in self._listed:
+            found.insert(0, self._kind("list", shape))
+            found[0].is_endless = True
+        return found
 
     def _void_kind(self, host: str, names: str) -> AddressKind:
         return self._kind("void", host, f"?{names}")
@@ -766,6 +798,18 @@ def _title_in(shown: str) -> tuple[str, str, str]:
     before, number, after = shown.rpartition("/#")
     above, _, title = before.rpartition("/")
     return above, title, f"{number}{after}"
+
+
+def _place_in_list(url: str) -> str | None:
+    """Return a list, whatever the place in it that an address tells by a number; None: by none."""
+    base, _, query = url.partition("?")
+    if query:
+        places = (name for name, _, value in _parts(query) if value.isdecimal())
+        place = next(filter(PLACE_IN_LIST.fullmatch, places), None)
+        return place and f"{base}?{place}"
+    host = host_of(url)
+    shape, n = _LAST_NUMBER.subn("#", base[len(host) :])
+    return f"{host}{shape}" if n else None
 
 
 def _name_mark(url: str, called: int) -> int:

@@ -342,7 +342,9 @@ class Indexer:
         self._recorder.add(found=found, is_first_visit=page.lease.last_visit_s is None)
         update, document = self._considered(page, extract, told_news=told_news)
         links = self._link_list(page.lease, extract)
-        update = replace(update, links=links)
+        pages = [one.url for one in found if one.kind is Kind.PAGE]
+        only_on = bool(pages) and all(goes_on(page.lease.url, url) for url in pages)
+        update = replace(update, links=links, goes_on=only_on)
         if thought.is_suspect or extract.is_until:  # it is read again, whatever it says then
             update = replace(update, etag=None, last_modified=None, raw_hash=None)
         is_unchanged = update.visit.outcome is Outcome.UNCHANGED
