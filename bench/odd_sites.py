@@ -3,8 +3,8 @@
     python bench/odd_sites.py [NAME ...] [--pages 1000]
 
 Links that redirect, lists that are left out of the index or share a script with what they list,
-records of one title, sessions in every link, errors that are called pages: as stock software and
-templates make them, each by a small script.
+records of one title, sessions in every link, lists without an end, errors that are called pages:
+as stock software and templates make them, each by a small script.
 
 Bars: every page is read, and with it at most 1.2 requests go to each of those that a reader would
 follow on the way: pages, lists, and redirects that are the only way to a page.
@@ -144,6 +144,25 @@ class LeftOut(Site):
         return self.listed(int(told), "/names/{name}", self.after, head)
 
 
+class NoEnd(Site):
+    """Lists that go on for ever, with nothing behind the last."""
+
+    def __init__(self, n_pages: int) -> None:
+        super().__init__(n_pages)
+        self.on_the_way = self.n_lists
+
+    @override
+    def answer(self, path: str, query: Query) -> web.Response | None:
+        name, _, number = path.strip("/").partition("/")
+        if name == "a" and int(number) < self.n_pages:
+            return self.article(int(number))
+        nth = int(number) if name == "page" else 1
+        first = (nth - 1) * ON_A_LIST
+        listed = self.links("/a/{n}", range(self.n_pages)[first : first + ON_A_LIST])
+        older = f'<a href="/page/{nth + 1}">Older</a>'
+        return html(f"Blog, page {nth}", (listed or "<p>Nothing is here.</p>") + older)
+
+
 class OneScript(Site):
     """Lists and what they list have the same address but for the query."""
 
@@ -239,6 +258,7 @@ SITES: dict[str, Callable[[int], Site]] = {
     "counted": lambda n: Redirects(n, "/go?n={n}&from=start"),
     "noindex-query": lambda n: LeftOut(n, "/?page={n}"),
     "noindex-path": lambda n: LeftOut(n, "/page/{n}"),
+    "no-end": NoEnd,
     "one-script": OneScript,
     "head-next": InTheHead,
     "records": Records,

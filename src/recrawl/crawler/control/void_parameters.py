@@ -4,7 +4,9 @@ Nonces, marks of where a reader came from and names of sessions that nobody know
 by as many addresses as it is linked to. A parameter, or all of a query together, is void on a host
 once pages that differ in nothing else have said the same a number of times, and hardly ever another
 thing. So is what many servers do not tell apart: a slash or ``index.html`` at the end of a path,
-capital letters, and the order of parameters.
+capital letters, the order of parameters, and that of folders by which lists are chosen from
+(``/red/small``, ``/small/red``). And so are the folders above a name where all pages of a name say
+that their address is the same: each category of a thing leads to it by another one.
 """
 
 import re
@@ -19,6 +21,10 @@ _ENOUGH: Final = 20  # pages that said the same
 _MOST_OTHER: Final = 0.02  # of those, that may have said another thing: they changed meanwhile
 _MOST_NAMES: Final = 8
 _MOST_KEPT: Final = 200_000
+_FOLDERS: Final = "/*/"  # above a name
+_NAME: Final = re.compile(r"/(?=[^/?]*[-_\d])[^/?]{5,}/?$")  # of a thing, not of a part of the site
+_FEWEST_FOLDERS: Final = 2
+_WORD: Final = re.compile(r"[a-z][\w-]*", re.IGNORECASE | re.ASCII)
 _END: Final = re.compile(r"/(?:(?:index|default)\.\w{3,5})?$", re.IGNORECASE)
 
 
@@ -28,6 +34,7 @@ class VoidParameters:
     def __init__(self) -> None:
         self._said: dict[int, tuple[int, int]] = {}  # by the rest: first address, and what it said
         self._spelt: dict[int, tuple[int, int]] = {}  # the same, however it is spelt
+        self._called: dict[int, tuple[int, int]] = {}  # by name, and which address it says it has
         self._same: dict[tuple[str, str], int] = {}
         self._other: dict[tuple[str, str], int] = {}
 
@@ -46,25 +53,53 @@ class VoidParameters:
         for kept in (self._said, self._spelt):
             if len(kept) > _MOST_KEPT:
                 kept.clear()
-        meaning = []
-        for names, rest, kept in self._likes(url):
-            before, said = kept.setdefault(rest, (hash(url), mark))
-            if before == hash(url):
-                continue
-            was_void = self._is_void(names)
-            count = self._same if said == mark else self._other
-            if names in count or len(count) < _MOST_KEPT:
-                count[names] = count.get(names, 0) + 1
-            if was_void and not self._is_void(names):
-                meaning.append(names)
-        return meaning
+        found = (self._count(url, mark, *one) for one in self._likes(url))
+        return [names for names in found if names is not None]
+
+    def observe_canonical(self, url: str, canonical: str | None) -> list[tuple[str, str]]:
+        """Learn which address a page said that it has, at its first visit; None: it said nothing.
+
+        Returns what :meth:`observe` does.
+
+        Parameters
+        ----------
+        url, canonical : in normal form
+        """
+        if (rest := _name(url)) is None:
+            return []
+        if len(self._called) > _MOST_KEPT:
+            self._called.clear()
+        names = (host_of(url), _FOLDERS)
+        found = self._count(url, hash(canonical or url), names, rest, self._called)
+        return [] if found is None else [found]
+
+    def _count(
+        self,
+        url: str,
+        mark: int,
+        names: tuple[str, str],
+        rest: int,
+        kept: dict[int, tuple[int, int]],
+    ) -> tuple[str, str] | None:
+        """Compare a page with the first of its likes; return what turns out not to be void."""
+        before, said = kept.setdefault(rest, (hash(url), mark))
+        if before == hash(url):
+            return None
+        was_void = self._is_void(names)
+        count = self._same if said == mark else self._other
+        if names in count or len(count) < _MOST_KEPT:
+            count[names] = count.get(names, 0) + 1
+        return names if was_void and not self._is_void(names) else None
 
     def repeats(self, url: str) -> tuple[str, str] | None:
         """Return host and names of void parameters in which alone a known page differs, if any."""
         for names, rest, kept in self._likes(url) if self._same else ():
             if self._is_void(names) and kept.get(rest, (hash(url), 0))[0] != hash(url):
                 return names
-        return None
+        called = self._called.get(_name(url) or 0)
+        names = (host_of(url), _FOLDERS)
+        is_other = called is not None and hash(url) not in called
+        return names if is_other and self._is_void(names) else None
 
     def respells(self, url: str) -> tuple[str, str] | None:
         """Return host and sign for how an address is spelt, if one that is known is so otherwise.
@@ -82,6 +117,8 @@ class VoidParameters:
         """Yield what an address may differ in from another, the rest of it, and what is kept."""
         yield from ((*one, self._said) for one in _rests(url))
         yield (*_spelling(url), self._spelt)
+        if (ordered := _folders(url)) is not None:
+            yield (*ordered, self._spelt)
 
     def _is_void(self, names: tuple[str, str]) -> bool:
         same = self._same.get(names, 0)
@@ -106,3 +143,23 @@ def _spelling(url: str) -> tuple[tuple[str, str], int]:
     host, (base, _, query) = host_of(url), url.partition("?")
     parts = sorted(query.lower().replace("+", "%20").split("&")) if query else ()
     return (host, "/"), hash((_END.sub("", base).lower(), *parts))
+
+
+def _folders(url: str) -> tuple[tuple[str, str], int] | None:
+    """Return a sign for the order of folders, with a mark of a path whatever that is; or None.
+
+    None: it has but one of them, or a number, as dates have.
+    """
+    host = host_of(url)
+    path, _, query = url[len(host) :].partition("?")
+    folders = path.strip("/").split("/")
+    if query or len(folders) < _FEWEST_FOLDERS or not all(map(_WORD.fullmatch, folders)):
+        return None
+    return (host, "/*/*"), hash((host, *sorted(folders)))
+
+
+def _name(url: str) -> int | None:
+    """Return a mark of what a thing is called below any folders; None: by nothing of its own."""
+    host = host_of(url)
+    found = _NAME.search(url, len(host))
+    return None if found is None else hash((host, found[0].rstrip("/")))

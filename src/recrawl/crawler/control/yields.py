@@ -198,6 +198,9 @@ class AddressYields:
         self._keep_things(url, update.state)
         said = update.signature if update.gist is None else update.gist[0]
         self._learn_void(url, said if update.state is PageState.INDEXED else None)
+        if update.gist is not None or update.canonical is not None:
+            for host, names in self._void.observe_canonical(url, update.canonical):
+                self._outgrown.append(self._void_kind(host, names))
         if lease.kind is Kind.FEED:
             new = update.told_news is not False
         else:
