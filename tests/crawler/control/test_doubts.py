@@ -69,6 +69,11 @@ def test_of_what_speaks_against_a_page_the_first_hundred_characters_count(
     [
         (("/shop/#/reviews/add", "/shop/lamp_12"), "/shop/lamp_12/reviews/add/"),
         (("/#/reviews", "/lamp_12"), "/lamp_12/reviews"),
+        (("/shop/#/reviews/#", "/shop/lamp_12"), "/shop/lamp_12/reviews/7/"),
+        (("/#/#/notes/#", "/3/12"), "/3/12/notes/7"),
+        (None, "/shop/12/7"),
+        (None, "/shop/reviews/7"),
+        (None, "/shop/12/reviews/of-lamps-7"),
         (None, "/shop/lamp_12/"),
         (None, "/reviews/add"),
         (None, "/shop/lamp_12/reviews?by=me"),

@@ -737,6 +737,53 @@ def test_what_is_shown_of_things_whatever_their_numbers(shown: str | None, path:
     assert (None if face is None else face[0]) == shown
 
 
+@pytest.mark.parametrize("is_part", [True, False])
+def test_parts_of_things_that_say_what_their_things_say_are_left_after_a_few(is_part: bool) -> None:
+    """Each review of a lamp by itself; where they say more than is shown with it, all are read."""
+    yields, asked = AddressYields(), 0
+    for number in range(120):
+        thing = f"/shop/of-lamp-{number}_{number}/"
+        reviews = [
+            " ".join(f"word{number}x{nth}x{k}" for k in range(12)) for nth in range(3 * number % 4)
+        ]
+        shown = " ".join(f"of{number}x{k}" for k in range(40))
+        pages = [(thing, f"{shown} {' '.join(reviews)}" if is_part else shown)]
+        pages += [
+            (f"{thing}reviews/{10 * number + nth}/", f"{text} permalink no votes")
+            for nth, text in enumerate(reviews)
+        ]
+        for nth, (path, text) in enumerate(pages):
+            one = lease(10 * number + nth, path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                assert nth
+                continue
+            asked += nth > 0
+            told = gist(f"{path}\n{text}", one.url, f"Lamp {path}")
+            yields.observe(replace(visited(one, text), gist=told))
+
+    assert asked <= 10 if is_part else asked == 180
+
+
+def test_what_leads_to_a_page_of_a_list_brings_nothing_though_it_was_visited_first() -> None:
+    """The last answer of each topic; the page that it is on counts, and all of them are read."""
+    yields, asked, read = AddressYields(), 0, set()
+    for topic in range(150):
+        base = f"/forum/topic/of-lamps-{topic}/"
+        said = [" ".join(f"w{topic}x{page}x{k}" for k in range(60)) for page in range(3)]
+        ways = [(f"{base}?post={9 * topic + 7}", 2), (base, 0), (f"{base}?page=2", 1)]
+        for nth, (path, page) in enumerate([*ways, (f"{base}?page=3", 2)]):
+            one = lease(10 * topic + nth, path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked += "post" in path
+            read.add((topic, page))
+            told = gist(f"Of lamps\n{said[page]}", one.url, "Of lamps")
+            yields.observe(replace(visited(one, said[page]), gist=told))
+
+    assert len(read) == 450
+    assert asked <= 15
+
+
 def test_numbers_that_may_be_years_are_those_of_things_where_others_are() -> None:
     """Of 2,000 things two hundred have such numbers; elsewhere they stay years."""
     yields, asked = AddressYields(), []

@@ -236,19 +236,20 @@ def _view(path: str) -> re.Match[str] | None:
 def face_of(url: str, *, of_years: bool = False) -> tuple[str, list[str]] | None:
     """Return what is shown of a thing, whatever its number, and the addresses of the thing itself.
 
-    ``/shop/lamp_12/reviews/add/`` shows ``/shop/#/reviews/add`` of ``/shop/lamp_12/``. None: the
-    path does not go on by a few words behind a number, or that is the one of a month, or, unless it
-    is ``of_years``, of a year.
+    ``/shop/lamp_12/reviews/add/`` shows ``/shop/#/reviews/add`` of ``/shop/lamp_12/``, and
+    ``/shop/lamp_12/reviews/7/`` shows ``/shop/#/reviews/#``. None: the path does not go on by a few
+    words behind a number, or that is the one of a month, or, unless it is ``of_years``, of a year.
     """
     numbered = _NUMBERED_AS_YEARS if of_years else _NUMBERED
     path, mark, _ = path_of(url).partition("?")
     if _IN_CALENDAR.search(path):
         return None
     folders = path.rstrip("/").split("/")
-    place = len(folders) - 1
+    last = len(folders) - (2 if folders[-1].isdecimal() else 1)  # one of many of a thing
+    place = last
     while place > 0 and _FACE.fullmatch(folders[place]):
         place -= 1
-    if mark or place in (0, len(folders) - 1) or not numbered.fullmatch(folders[place]):
+    if mark or place in (0, last) or not numbered.fullmatch(folders[place]):
         return None
     shown = [
         "#" if numbered.fullmatch(folder) or _NUMBERED_AS_YEARS.fullmatch(folder) else folder

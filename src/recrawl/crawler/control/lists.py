@@ -8,8 +8,8 @@ from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.doubts import is_doubted, is_joined, less_specific
 
 __all__ = [
-    "PLACE_IN_LIST", "begins_a_list", "begins_list", "continues", "goes_on", "leads_elsewhere",
-    "leads_on", "unsorted",
+    "PLACE_IN_LIST", "begins_a_list", "begins_list", "continues", "goes_on", "is_place_of",
+    "leads_elsewhere", "leads_on", "unsorted",
 ]  # fmt: skip
 
 PLACE_IN_LIST: Final = re.compile(
@@ -43,6 +43,25 @@ def begins_list(name: str, value: str) -> bool:
     That it brings nothing says nothing of where the list goes on.
     """
     return value in {"0", "1"} and PLACE_IN_LIST.fullmatch(name) is not None
+
+
+def is_place_of(url: str, other: str) -> bool:
+    """Tell whether an address is a place in a list, and another asks the list for something else.
+
+    Where both say the same, as ``/topic/7?page=2`` and ``/topic/7?post=36`` do, that leads to it.
+
+    Parameters
+    ----------
+    url, other : in normal form
+    """
+    (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
+    if base != other_base or not query:
+        return False
+    places, others = (
+        [PLACE_IN_LIST.fullmatch(name) is not None for name, _, _ in _parts(asked)]
+        for asked in (query, other_query)
+    )
+    return all(places) and not any(others)
 
 
 def goes_on(url: str, other: str) -> bool:

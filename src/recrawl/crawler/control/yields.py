@@ -73,7 +73,7 @@ from recrawl.crawler.control.doubts import (
     without_hashes,
 )
 from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
-from recrawl.crawler.control.lists import PLACE_IN_LIST, begins_a_list, begins_list
+from recrawl.crawler.control.lists import PLACE_IN_LIST, begins_a_list, begins_list, is_place_of
 from recrawl.crawler.control.soft_errors import is_probe
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.crawler.control.versions import numbered_file
@@ -444,7 +444,8 @@ class AddressYields:
             self._credited.clear()
         mark = hash((host_of(url), told))
         first = self._texts.get(mark)
-        if first and url in less_specific(first):  # the variant is what brings nothing
+        # The variant is what brings nothing, and what leads to a page of a list is none of it.
+        if first and (url in less_specific(first) or is_place_of(url, first)):
             self._take_back(first)
             first = None
         if first is None:
@@ -798,9 +799,10 @@ def _is_apart(lease: Lease) -> bool:
 
 def _title_in(shown: str) -> tuple[str, str, str]:
     """Split what is shown of a thing: where things lie, its title or category, and what follows."""
-    before, number, after = shown.rpartition("/#")
+    end = "/#" if shown.endswith("/#") else ""  # of one of many that it has
+    before, number, after = shown.removesuffix(end).rpartition("/#")
     above, _, title = before.rpartition("/")
-    return above, title, f"{number}{after}"
+    return above, title, f"{number}{after}{end}"
 
 
 def _place_in_list(url: str) -> str | None:
