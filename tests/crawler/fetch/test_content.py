@@ -99,6 +99,45 @@ def test_what_leads_to_the_pages_beside_one_is_no_text(beside: str) -> None:
     assert "Blue" in read('<body><h1>Ferns</h1><p class="navy">Blue</p></body>').text
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "<ul><li>Prev by Date:\n<strong><a href='6'>{0}</a></strong></li>\n<li>Next by thread: "
+        "<strong><a href='8'>Re: {0}</a></strong></li></ul>",
+        "<UL><LI>Previous message (by thread): <A HREF='6'>[list] {0}\n</A></li><LI> Next message: "
+        "<A HREF='8'>{0}</A></li></UL>",
+        '<ul><li><dfn>Next in thread</dfn>: <a href="8">Ann: "{0}"</a></li></ul>',
+        "<p>Next: <a href='8'>{0}</a></p>",
+    ],
+)
+def test_a_line_that_says_which_page_is_next_is_no_text(beside: str) -> None:
+    """As archives of mailing lists have it: what it says changes with each mail that comes."""
+    one, other = (
+        read(f"<body><h1>Of lamps</h1><p>They burn.</p>{beside.format(name)}</body>")
+        for name in ("Of ropes", "Of bells")
+    )
+    assert one.text == other.text == "Of lamps\nThey burn."
+    assert one.signature == other.signature
+    assert "https://a.test/docs/8" in one.links
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Next steps: <a href='8'>Cacti</a>",
+        "Next: <a href='8'>Cacti</a> and more",
+        "Next: <a href='8'>Cacti</a>, <a href='9'>Moss</a>",
+        "Previous owner: <a href='8'>Ann</a>",
+        "Next to come: Cacti",
+    ],
+)
+def test_a_line_that_says_more_than_which_page_is_next_is_a_text(said: str) -> None:
+    """Several links, other words."""
+    told = read(f"<body><h1>Of lamps</h1><p>{said}</p></body>").text
+
+    assert told.startswith("Of lamps\n" + said.partition("<")[0].strip())
+
+
 def test_what_machines_are_told_out_of_sight_is_no_text() -> None:
     """What is folded up may be read."""
     told = '<span itemscope style="display: none"><span itemprop="image">https://a.test/logo</span></span>'

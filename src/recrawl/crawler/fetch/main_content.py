@@ -11,6 +11,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.crawler.fetch.definitions import definitions
+from recrawl.crawler.fetch.lines_beside import LINE, mark_lines_beside
 from recrawl.crawler.fetch.own_contents import clear_own_contents
 from recrawl.crawler.fetch.reading_rules import ContentRule
 
@@ -30,7 +31,7 @@ __all__ = [
     "whole_text",
 ]
 
-READING: Final = 10  # raised when pages are to be read again, as other text of them is content now
+READING: Final = 11  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500
@@ -77,12 +78,6 @@ _ASIDE: Final = (
     '[class*=" navi"], [class^="navset"], [class*="-navbar"], [class^="prev-next"], .navheader, '
     ".navfooter, .navpath, .pager, .pagination, .search-results"
 )
-# What leads to the pages beside one, in its order: the line that such a link stands on does.
-_BESIDE: Final = (
-    'a[rel~="next"], a[rel~="prev"], a[rel~="previous"], a[rel~="up"], .next > a, .previous > a'
-)
-_LINES: Final = frozenset("p div li td th dd".split())
-_LINE: Final = "data-recrawl-line"
 _ASIDE_WITHIN: Final = ", ".join(f"{whole} {box}" for whole in _MAIN for box in _ASIDE.split(", "))
 _LEAST_ASIDE: Final = 100  # letters that lead nowhere, and more than those that do: it is a text
 _LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes, footnotes
@@ -101,7 +96,6 @@ _NO_TEXT: Final = [
     "annotation-xml",
 ]  # fmt: skip
 _MOST_CHOSEN: Final = 500
-_MOST_BESIDE: Final = 2_000  # a manual may be one page, with such a line above each section
 _NAME: Final = "NAME"  # the first heading of any manual page, above its name
 _HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
 _PILCROW: Final = "\u00b6"
@@ -224,47 +218,19 @@ def _is_dialog_read(node: LexborNode, text: str, *, is_within: bool) -> bool:
 
 
 def _take_out_boxes(tree: LexborHTMLParser) -> None:
-    _mark_lines_beside(tree)
-    boxes = [node for node in tree.css(f"{_ASIDE}, [{_LINE}]") if node.tag not in _WHOLE]
-    if not boxes or tree.body is None:
+    if tree.body is None:
         return
-    within = {node.mem_id for node in tree.css(_ASIDE_WITHIN)}
-    to_read = _MOST_READ * len(tree.body.text())  # or what is nested deeply is read at each depth
+    text = tree.body.text()
+    mark_lines_beside(tree, text)
+    boxes = [node for node in tree.css(f"{_ASIDE}, [{LINE}]") if node.tag not in _WHOLE]
+    within = {node.mem_id for node in tree.css(_ASIDE_WITHIN)} if boxes else set()
+    to_read = _MOST_READ * len(text)  # or what is nested deeply is read at each depth
     for node in reversed(boxes):
         if to_read <= 0:
             return
         to_read -= len(node.text()) + 1
         if not _is_text(node, _LEAST_WITHIN if node.mem_id in within else _LEAST_ASIDE):
             node.decompose()
-
-
-def _mark_lines_beside(tree: LexborHTMLParser) -> None:
-    """Mark the lines with links to the pages beside one, and those with the same links."""
-    told: set[tuple[str, ...]] = set()
-    for link in tree.css(_BESIDE)[:_MOST_BESIDE]:
-        line = _line_of(link)
-        if line is not None and _LINE not in line.attributes:
-            line.attrs[_LINE] = ""
-            told.add(_references(line))
-    firsts = {references[0] for references in told if len(references) > 1}
-    links = tree.css("a[href]") if firsts else []
-    again = [link for link in links if link.attributes["href"] in firsts]
-    lines = {line.mem_id: line for line in map(_line_of, again[:_MOST_BESIDE]) if line is not None}
-    for line in lines.values():
-        if _references(line) in told:
-            line.attrs[_LINE] = ""
-
-
-def _line_of(link: LexborNode) -> LexborNode | None:
-    line = link.parent
-    while line is not None and line.tag not in _LINES and line.tag not in _WHOLE:
-        line = line.parent
-    return line if line is not None and line.tag in _LINES else None
-
-
-def _references(line: LexborNode) -> tuple[str, ...]:
-    """Return where the links of a line lead, in their order."""
-    return tuple(link.attributes.get("href") or "" for link in line.css("a"))
 
 
 def whole_text(tree: LexborHTMLParser) -> list[LexborNode]:

@@ -34,6 +34,12 @@ _COMMENTS: Final = (  # which are in the text themselves where it is theirs
     "kommentarer", "komentarze", "komentarzy", "komentáře", "komentářů", "комментарии",
     "комментария", "комментариев", "yorum", "bình luận", "评论", "評論", "コメント", "댓글",
 )  # fmt: skip
+# What forums count beside the name of whoever wrote, whatever that says, and of all who do.
+_WRITTEN: Final = (
+    "posts", "beiträge", "inlägg", "indlæg", "viestit", "viestejä", "příspěvky", "posty", "帖子",
+)  # fmt: skip
+_BESIDE_WRITTEN: Final = "threads|topics|reputation|karma|likes(?: received)?|thanks|points|themen"
+_OF_ALL: Final = ("posts", "topics", "threads", "members")
 _TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
     "times": "read|viewed|accessed|visited|downloaded|seen|opened|played",
     "mal": "gelesen|aufgerufen|abgerufen|angesehen|angeklickt|besucht|heruntergeladen",
@@ -109,6 +115,7 @@ _THE_DATE: Final = (  # "thursday, 26 november 2026", "thu nov 26, 2026"
 )
 _AT: Final = r"(?=,? (?:um |à |a las |alle |às |om |в |o |kl\.? )?\d{1,2}[:.h]\d{2})"
 _COUNT: Final = r"\d[\d,.]{0,20}"
+_NO_MONEY: Final = r"(?![\w%€$£]| [%€$£]| euro| pro )"
 _REACH: Final = 48  # characters before a word in which what it ends begins
 _WITHOUT_SPACES: Final = "前전"  # in scripts that need none
 
@@ -129,6 +136,7 @@ def _patterns() -> Iterator[_Step]:
         begun = rf"(?:{colon} ?{_COUNT}k?(?!\w)| ?[(（]{_COUNT}k?[)）])"
         many = r"(?<![\w.,])\d(?:[\d,.]{0,19}\d)? ?"
         yield word, _from(word, begun), many + r"(?:k|tsd\.?|mio\.?|тыс\.?|[万萬만条條]|件の)? ?\Z"
+    yield from _of_authors()
     for word, verbs in _TIMES_DONE.items():
         then = rf"{_COUNT}[ -]?{word} (?:{verbs})(?!\w)"
         yield word, then if word in ("mal", "keer") else "", rf"(?<!\w)(?:{verbs}) {_COUNT}[ -]?\Z"
@@ -158,6 +166,18 @@ def _patterns() -> Iterator[_Step]:
     for kind in ("execution", "generation", "rendering", "parse", "load"):
         yield f"{kind} time", _from(f"{kind} time", rf":? {_LASTED}"), ""
     yield "visitor", _from("visitor", rf" (?:number|no\.|#):? ?{_COUNT}"), ""
+
+
+def _of_authors() -> Iterator[_Step]:
+    """Yield the same of what forums count of whoever writes there."""
+    beside = rf"(?: (?:{_BESIDE_WRITTEN}) ?: ?[+-]?{_COUNT})*"
+    for word in _WRITTEN:
+        yield word, _from(word, rf" ?[:：] ?{_COUNT}{_NO_MONEY}{beside}"), ""
+    for word in _OF_ALL:
+        yield f"total {word}", _from(f"total {word}", rf" ?:? ?{_COUNT}(?!\w)"), ""
+    points = rf" ?:? ?-?{_COUNT}(?: (?:trophy )?points ?:? ?{_COUNT})?(?!\w)"
+    score = _from("reaction score", points)
+    yield "reaction score", score, rf"(?<!\w)(?:messages|posts) ?:? ?{_COUNT} \Z"
 
 
 def _by_sign() -> tuple[dict[bytes, list[_Step]], list[_Step]]:

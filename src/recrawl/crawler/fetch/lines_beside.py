@@ -1,0 +1,92 @@
+"""Lines that lead to the pages beside one: the next message, the previous chapter.
+
+Where links say so themselves (``rel="next"``), and where a line has one link and says before it
+which page that is: ``Next in thread: Of lamps``, as archives of mailing lists do. What it says
+changes with the page that it leads to, and with each that comes between.
+"""
+
+import re
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+__all__ = ["LINE", "mark_lines_beside"]
+
+# What leads to the pages beside one, in its order: the line that such a link stands on does.
+_BESIDE: Final = (
+    'a[rel~="next"], a[rel~="prev"], a[rel~="previous"], a[rel~="up"], .next > a, .previous > a'
+)
+# What a line says before such a link: "Next in thread:", "Previous message (by date):".
+_BEFORE: Final = re.compile(
+    r"\W{0,3}(?:next|prev(?:ious)?)(?:\W{1,3}(?:by|in|article|chapter|date|entry|item|message|page|part"
+    r"|post|section|story|topic|thread)){0,4}\W{0,3}:\W{0,3}",
+    re.IGNORECASE,
+)
+_SIGNS: Final = ("Next", "next ", "Prev", "prev")
+_REACH: Final = 40  # characters in which a colon follows them
+_LINES: Final = frozenset("p div li td th dd".split())
+LINE: Final = "data-recrawl-line"
+_AROUND: Final = " \"'([{<>}])"
+_MOST_BESIDE: Final = 2_000  # a manual may be one page, with such a line above each section
+_LONGEST: Final = 300  # characters of such a line
+_WHOLE: Final = frozenset({"html", "body", "main"})
+
+
+def mark_lines_beside(tree: LexborHTMLParser, text: str) -> None:
+    """Mark the lines with links to the pages beside one, and those with the same links.
+
+    Parameters
+    ----------
+    tree : of a page, whose lines get the attribute :data:`LINE`
+    text : of all of it
+    """
+    told: set[tuple[str, ...]] = set()
+    for link in tree.css(_BESIDE)[:_MOST_BESIDE]:
+        line = _line_of(link)
+        if line is not None and LINE not in line.attributes:
+            line.attrs[LINE] = ""
+            told.add(_references(line))
+    firsts = {references[0] for references in told if len(references) > 1}
+    links = tree.css("a[href]") if firsts else []
+    again = [link for link in links if link.attributes["href"] in firsts]
+    lines = {line.mem_id: line for line in map(_line_of, again[:_MOST_BESIDE]) if line is not None}
+    for line in lines.values():
+        if _references(line) in told:
+            line.attrs[LINE] = ""
+    if _may_say_where(text):
+        for line in filter(None, map(_line_of, tree.css("a[href]")[:_MOST_BESIDE])):
+            if LINE not in line.attributes and _says_only_where(line):
+                line.attrs[LINE] = ""
+
+
+def _may_say_where(text: str) -> bool:
+    """Tell whether a colon follows a word that such lines begin with; much sooner than they do."""
+    for sign in _SIGNS:
+        start = text.find(sign)
+        while start >= 0:
+            if ":" in text[start : start + _REACH]:
+                return True
+            start = text.find(sign, start + 1)
+    return False
+
+
+def _says_only_where(line: LexborNode) -> bool:
+    """Tell whether a line has one link, and before it which of those beside the page that is."""
+    links, said = line.css("a"), " ".join(line.text().split())
+    if len(links) != 1 or len(said) > _LONGEST:
+        return False
+    before = _BEFORE.match(said)
+    named = " ".join(links[0].text().split()).strip(_AROUND)
+    return before is not None and bool(named) and said[before.end() :].strip(_AROUND) == named
+
+
+def _line_of(link: LexborNode) -> LexborNode | None:
+    line = link.parent
+    while line is not None and line.tag not in _LINES and line.tag not in _WHOLE:
+        line = line.parent
+    return line if line is not None and line.tag in _LINES else None
+
+
+def _references(line: LexborNode) -> tuple[str, ...]:
+    """Return where the links of a line lead, in their order."""
+    return tuple(link.attributes.get("href") or "" for link in line.css("a"))
