@@ -128,6 +128,59 @@ def test_pages_of_lists_that_are_left_out_of_the_index_are_read(shape: str, star
     assert read(listed_by(shape), starts=starts) >= NAMED
 
 
+@pytest.mark.parametrize("is_shelf", [True, False])
+def test_filters_of_lists_with_prices_are_left_once_what_they_list_is_known(
+    is_shelf: bool,
+) -> None:
+    """As shops have them; where what is chosen has a title of its own, all are read."""
+    asked: set[str] = set()
+    colours, n_shelves = [name for name in NAMES if name[0] in "ab"], 6
+
+    def reply(request: Request) -> FetchResponse:
+        url, _, query = request.url.partition("?")
+        if "/names/" in url:
+            name = url.rpartition("/")[2]
+            return page(request.url, f"<title>{name}</title>what {name} is: {name * 3}")
+        shelf = int(url.rpartition("/")[2] or 0)
+        if query:
+            asked.add(request.url)
+        chosen = NAMES[shelf::n_shelves]
+        if query:
+            nth = colours.index(query.partition("=")[2])
+            chosen = [name for n, name in enumerate(chosen) if (1 << n % 5) & (nth + 1)]
+        things = "".join(
+            f'<div><h3><a href="/names/{name}">{name} {name[::-1]} {name * 2}</a></h3>'
+            f"{n % 7} crowns each, in stock by tomorrow</div>"
+            for n, name in enumerate(chosen)
+        )
+        links = "".join(f'<a href="?colour={colour}">of {colour}</a>' for colour in colours)
+        shelves = "".join(f'<a href="/shelf/{n}">shelf {n}</a>' for n in range(n_shelves))
+        title = f"shelf {shelf}" if is_shelf or not query else f"shelf of {query}"
+        return page(request.url, f"<title>{title}</title>{things}<nav>{links}{shelves}</nav>")
+
+    async def run() -> set[str]:
+        setup = Setup(
+            politeness=PolitenessRules(delay_s=0.1),
+            revisit=RevisitRules(30_000.0, 60_000.0, 30_000.0),
+            epoch_s=EPOCH_S,
+        )
+        virtual = virtual_crawl(setup, frontier=MemoryFrontier(), index=MemoryIndex())
+        virtual.web.page(f"{A}/", "home", *(f"/shelf/{n}" for n in range(n_shelves)))
+        for n in range(n_shelves):
+            virtual.web.reply(f"{A}/shelf/{n}", reply)
+            for colour in colours:
+                virtual.web.reply(f"{A}/shelf/{n}?colour={colour}", reply)
+        for name in NAMES:
+            virtual.web.reply(f"{A}/names/{name}", reply)
+        await virtual.run_for(150.0)
+        return {url for url, _ in virtual.index.urls()}
+
+    read_ones = run_virtually(run())
+
+    assert {f"{A}/names/{name}" for name in NAMES} <= read_ones
+    assert (len(asked) <= 60) if is_shelf else (len(asked) == n_shelves * len(colours))
+
+
 def test_feeds_that_tell_of_versions_alone_are_left_after_a_few() -> None:
     """Each page of a wiki announces one, of its own history."""
     asked: set[str] = set()

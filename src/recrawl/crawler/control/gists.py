@@ -23,6 +23,7 @@ __all__ = [
     "is_beside_as",
     "is_list",
     "is_near",
+    "names_links_only",
     "names_told",
     "nearly_same",
 ]
@@ -183,6 +184,16 @@ def is_list(text: str, anchors: Iterable[str], *, is_sorted: bool = False) -> bo
     words: Collection[str] = folded(text[:_MOST]).split()
     words = set(words) if is_sorted else words
     return sum(word in linked for word in words) >= (_SORTED if is_sorted else _LIST) * len(words)
+
+
+def names_links_only(headings: Collection[str], anchors: Iterable[str]) -> bool:
+    """Tell whether all headings of a page, of which it has several, are the texts of links.
+
+    As those of things that a shop lists, with their prices.
+    """
+    linked = {" ".join(folded(anchor).split()) for anchor in anchors}
+    named = {" ".join(folded(heading).split()) for heading in headings}
+    return len(named) > 1 and named <= linked
 
 
 def is_near(one: int, other: int) -> bool:

@@ -126,6 +126,7 @@ class AddressYields:
         self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
         self._near: dict[int, tuple[int, int]] = {}  # what pages say nearly, and their headings
+        self._titles: dict[int, int] = {}  # of the same pages
         # By query, how far the nearest page with it is from a seed, and which it is.
         self._asked: dict[int, tuple[int, int]] = {}
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
@@ -208,7 +209,7 @@ class AddressYields:
                 says_more = self._is_new(url, update.signature)
             else:
                 says, title = Gist(*update.gist), update.title or ""
-                self._keep_near(url, says, lease.depth)
+                self._keep_near(url, says, title, lease.depth)
                 says_more = self._says_more(url, says, update.language, lease.depth)
                 says_more = says_more and not self._is_as_before(url, found[0], title, says)
             new = update.state is PageState.INDEXED and says_more
@@ -347,6 +348,16 @@ class AddressYields:
         url : in normal form
         """
         return self._void.repeats(url) is not None
+
+    def narrows(self, url: str, title: str) -> bool:
+        """Tell whether a page with a parameter less was read that has the same title.
+
+        Parameters
+        ----------
+        url : in normal form
+        title : of the page there
+        """
+        return any(self._titles.get(hash(wider)) == hash(title) for wider in less_specific(url))
 
     def due_s(self, lease: Lease, now_s: float) -> float:
         """Return when a page that was never visited is to be tried: now, or later.
@@ -501,12 +512,14 @@ class AddressYields:
             return False
         return self._views.is_as_others(hash((host_of(url), shown)), told)
 
-    def _keep_near(self, url: str, says: Gist, depth: int) -> None:
+    def _keep_near(self, url: str, says: Gist, title: str, depth: int) -> None:
         """Remember what a page says nearly, and where others with its query are views of it."""
         if len(self._near) > _MOST_SIGNATURES:
             self._near.clear()
+            self._titles.clear()
             self._asked.clear()
         self._near[hash(url)] = says.near, says.heading
+        self._titles[hash(url)] = hash(title)
         self._views.keep(url, says)
         if (mark := _query_mark(url)) is not None:
             self._asked[mark] = min((depth, hash(url)), self._asked.get(mark, (depth, hash(url))))

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from recrawl.crawler.control.doubts import is_doubted, is_joined
 from recrawl.crawler.control.farewells import ENDED
-from recrawl.crawler.control.gists import Gist, gist, is_list
+from recrawl.crawler.control.gists import Gist, gist, is_list, names_links_only
 from recrawl.crawler.control.lifecycle import KEEPS
 from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on, unsorted
 from recrawl.crawler.control.refusals import REFUSED
@@ -413,6 +413,7 @@ class Indexer:
         else:
             plain = unsorted(url) if is_chosen else None
             is_sorted = plain is not None and self._recorder.knows(plain)
+            is_sorted = is_sorted or (is_chosen and self._narrows(url, extract))
             if not is_chosen or not is_list(extract.text, extract.anchors, is_sorted=is_sorted):
                 return None
         if is_chosen:
@@ -422,6 +423,11 @@ class Indexer:
                 for one in found
             )
         return any(leads_elsewhere(url, one.url) for one in found)
+
+    def _narrows(self, url: str, extract: Extract) -> bool:
+        """Tell whether a page seems to list what a wider list does, or some of it."""
+        is_called_so = self._recorder.yields.narrows(url, extract.title)
+        return is_called_so and names_links_only(extract.headings, extract.anchors)
 
     async def _send_on(self, page: BufferedPage, extract: Extract, target: str) -> None:
         """Take a page that sends its reader on for what it is: a redirect, beside other links."""
