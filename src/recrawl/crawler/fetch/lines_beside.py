@@ -1,8 +1,9 @@
 """Lines that lead to the pages beside one: the next message, the previous chapter.
 
 Where links say so themselves (``rel="next"``), and where a line has one link and says before it
-which page that is: ``Next in thread: Of lamps``, as archives of mailing lists do. What it says
-changes with the page that it leads to, and with each that comes between.
+which page that is: ``Next in thread: Of lamps``, as archives of mailing lists do; or a link is
+"newer" or "older", and what else is on its line leads there, too. What it says changes with the
+page that it leads to, and with each that comes between.
 """
 
 import re
@@ -24,10 +25,13 @@ _BEFORE: Final = re.compile(
 )
 _SIGNS: Final = ("Next", "next ", "Prev", "prev")
 _REACH: Final = 40  # characters in which a colon follows them
+_WAYS: Final = ("newer", "older")
 _LINES: Final = frozenset("p div li td th dd".split())
 LINE: Final = "data-recrawl-line"
 _AROUND: Final = " \"'([{<>}])"
 _MOST_BESIDE: Final = 2_000  # a manual may be one page, with such a line above each section
+_ARROWS: Final = " \u2190\u2192\u00ab\u00bb<>"
+_FEW: Final = 4  # links
 _LONGEST: Final = 300  # characters of such a line
 _WHOLE: Final = frozenset({"html", "body", "main"})
 
@@ -53,7 +57,7 @@ def mark_lines_beside(tree: LexborHTMLParser, text: str) -> None:
     for line in lines.values():
         if _references(line) in told:
             line.attrs[LINE] = ""
-    if _may_say_where(text):
+    if _may_say_where(text) or any(way[1:] in text for way in _WAYS):
         for line in filter(None, map(_line_of, tree.css("a[href]")[:_MOST_BESIDE])):
             if LINE not in line.attributes and _says_only_where(line):
                 line.attrs[LINE] = ""
@@ -73,11 +77,23 @@ def _may_say_where(text: str) -> bool:
 def _says_only_where(line: LexborNode) -> bool:
     """Tell whether a line has one link, and before it which of those beside the page that is."""
     links, said = line.css("a"), " ".join(line.text().split())
-    if len(links) != 1 or len(said) > _LONGEST:
-        return False
+    if len(said) > _LONGEST or len(links) != 1:
+        return 0 < len(links) <= _FEW and len(said) <= _LONGEST and _leads_one_way(links, said)
     before = _BEFORE.match(said)
     named = " ".join(links[0].text().split()).strip(_AROUND)
     return before is not None and bool(named) and said[before.end() :].strip(_AROUND) == named
+
+
+def _leads_one_way(links: list[LexborNode], said: str) -> bool:
+    """Tell whether all that is on a line leads where a link of it does that is but "newer"."""
+    named = [" ".join(link.text().split()) for link in links]
+    ways = {
+        link.attributes.get("href")
+        for link, name in zip(links, named, strict=True)
+        if name.strip(_ARROWS).lower() in _WAYS
+    }
+    others = sum(map(str.isalnum, said)) - sum(sum(map(str.isalnum, name)) for name in named)
+    return others == 0 and ways.issuperset(link.attributes.get("href") for link in links)
 
 
 def _line_of(link: LexborNode) -> LexborNode | None:
