@@ -7,6 +7,7 @@ is visited like any page, in its turn, and never indexed.
 """
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import xxhash
@@ -131,6 +132,7 @@ class SoftErrors:
         return url in self._read_again
 
 
+@lru_cache(1)  # asked some three times a page
 def mark_of(url: str, title: str, text: str) -> int:
     """Return what texts have in common but for what their addresses name; 0: too short.
 
