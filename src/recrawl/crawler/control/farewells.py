@@ -8,7 +8,7 @@ text again they had nothing to say for a while.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Final
@@ -53,7 +53,7 @@ class Farewells:
         self._said: dict[str, int] = {}  # by page, what it has come to say
         self._seen: Counter[str] = Counter()  # by host, visits that found something
 
-    def recall(self, pages: Iterable[VisitedPage]) -> None:
+    def recall(self, pages: Sequence[VisitedPage]) -> None:
         """Learn from what was known of pages before: those that went so, or seem to.
 
         Pages seem to have ended where they hold one text since different days, hardly changed but
@@ -64,6 +64,9 @@ class Farewells:
         ----------
         pages : that were visited
         """
+        n_each = Counter(page.signature for page in pages if page.changes)
+        if max((n for signature, n in n_each.items() if signature), default=0) < _FEWEST:
+            return  # as of most sites, of which this is all that it takes
         held: Counter[str] = Counter()
         went: Counter[tuple[str, bytes]] = Counter()
         alike: dict[tuple[str, bytes], list[VisitedPage]] = {}
