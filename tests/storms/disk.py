@@ -120,6 +120,12 @@ class Leases:
             self._out.pop(lease.page_id, None)
         self._frontier.release(leases)
 
+    def put_off(self, leases: list[tuple[Lease, float]], why: str) -> None:
+        """Take pages back that are due later."""
+        self._frontier.put_off(leases, why)
+        for lease, _ in leases:
+            self._out.pop(lease.page_id, None)
+
     def complete(self, updates: list[PageUpdate], now_s: float | None = None) -> None:
         """Record visits, each once."""
         for update in updates:

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from recrawl.crawler.control.address_kinds import AddressKind
 from recrawl.crawler.control.doubts import (
     compares,
     face_of,
@@ -1059,6 +1060,22 @@ def test_tags_that_are_joined_in_a_path_are_left_after_a_few() -> None:
 
     assert sum("+" in path for path in asked) <= 12
     assert sum("+" not in path for path in asked) == 600
+
+
+def test_a_page_that_is_tried_waits_for_no_kind_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its kind may be another one by then; what it waited for would tell of it while it is read."""
+    yields = AddressYields()
+    for number in range(20):
+        one = lease(number, f"/x?do=edit&id={number}")
+        if yields.due_s(one, NOW_S) == NOW_S:
+            yields.observe(visited(one, None))
+    page_id = 19
+    assert any(page_id in kind.waiting for kind in yields._kinds.values())
+
+    monkeypatch.setattr(yields, "_kinds_of", lambda url, of=Kind.PAGE: [AddressKind("another")])
+    assert yields.due_s(lease(page_id, f"/x?do=edit&id={page_id}"), NOW_S) == NOW_S
+
+    assert all(page_id not in kind.waiting for kind in yields._kinds.values())
 
 
 @pytest.mark.parametrize("path", ["/page/{}", "/news/page-{}.html", "/?page={}"])

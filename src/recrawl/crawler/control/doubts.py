@@ -2,7 +2,8 @@
 
 Nothing here forbids a visit. It makes a kind of address prove itself sooner, and keeps all doubted
 addresses of a host together to a small share of what the host has brought
-(:mod:`recrawl.crawler.control.yields`).
+(:mod:`recrawl.crawler.control.yields`). The module is longer than most, as it is by many words that
+addresses say what they are of.
 """
 
 import mimetypes

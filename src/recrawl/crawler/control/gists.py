@@ -13,6 +13,7 @@ import xxhash
 from recrawl.crawler.control.calendars import beside_dates, calendar_of, uncounted
 from recrawl.crawler.control.doubts import face_of
 from recrawl.crawler.control.letters import folded
+from recrawl.crawler.control.lists import place_in_list
 from recrawl.crawler.control.urls import path_of
 
 __all__ = [
@@ -53,6 +54,7 @@ _VALUES: Final = 8  # of a query, that are looked at
 _SHARED: Final = 5 / 6
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
 _BITS: Final = 2048  # that words of a page fall on
+_NEAR_PLACE: Final = 10
 _AKIN: Final = 20  # the same of two words of three; of texts by chance, one pair in a thousand
 
 
@@ -75,6 +77,7 @@ class Gist(NamedTuple):
     beside, named : of what may be a thing or a view of one, a bit for each of its words but those
         of its address, and the bits of those that stand in its title or heading; 0: it is neither
     figures : of what it says that has a digit, where it is of a date
+    unplaced : of its words but numbers near the one of its place in a list; 0: it has none
     """
 
     same: int
@@ -86,6 +89,7 @@ class Gist(NamedTuple):
     beside: int = 0
     named: int = 0
     figures: int = 0
+    unplaced: int = 0
 
 
 def gist(text: str, url: str, heading: str = "") -> Gist:
@@ -109,26 +113,35 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
     others = _nameless(counts, url)
     if is_date:
         others = beside_dates(others, url)
-    face, besides = face_of(url), (0, 0, 0)
+    face, besides, unplaced = face_of(url), (0, 0, 0), _unplaced(words, url)
     if _NUMBERED.search(path_of(url)):
         title = text.partition("\n")[0]
         figures = hash(frozenset(filter(_DIGIT.search, others))) if is_date else 0
         besides = (_bits(others), _bits(_words(f"{title} {heading}")), figures)
     if len(counts) < _VARIED * len(words):  # few words, again and again: their order counts
         mark = hash(tuple(words))
-        return Gist(mark, mark, 0, 0, 0, 0, *besides)
+        return Gist(mark, mark, 0, 0, 0, 0, *besides, unplaced)
     called = 0 if is_date else _called(text, url)
     above_it = 0 if is_date else _heading_mark(heading)
     same = hash(frozenset(counts.items()))
     worded = hash(frozenset(filter(str.isalpha, (word.strip(_SIGNS) for word in others))))
     if len(others) < _FEW_WORDS and not is_date and face is None:
         near = _near(list(counts)) if len(counts) >= _FEW_WORDS else 0
-        return Gist(same, same, near, called, above_it, worded, *besides)
+        return Gist(same, same, near, called, above_it, worded, *besides, unplaced)
     near = _near(others) if len(others) >= _FEW_WORDS else 0
     if len(others) == len(counts):  # its address names nothing that it says
-        return Gist(same, same, near, called, above_it, worded, *besides)
+        return Gist(same, same, near, called, above_it, worded, *besides, unplaced)
     nameless = hash(frozenset((word, counts[word]) for word in others))
-    return Gist(same, nameless, near, called, above_it, worded, *besides)
+    return Gist(same, nameless, near, called, above_it, worded, *besides, unplaced)
+
+
+def _unplaced(words: list[str], url: str) -> int:
+    """Return a mark of words but numbers near the place in a list that an address tells, if any."""
+    place = place_in_list(url)
+    if place is None:
+        return 0
+    near = {str(number) for number in range(place[1] - _NEAR_PLACE, place[1] + _NEAR_PLACE + 1)}
+    return hash(frozenset(word for word in words if word.strip(_SIGNS) not in near))
 
 
 def _bits(words: Iterable[str]) -> int:

@@ -6,10 +6,11 @@ from typing import Final
 
 from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.doubts import is_doubted, is_joined, less_specific
+from recrawl.crawler.control.urls import host_of
 
 __all__ = [
     "PLACE_IN_LIST", "begins_a_list", "begins_list", "continues", "goes_on", "is_place_of",
-    "leads_elsewhere", "leads_on", "unsorted",
+    "leads_elsewhere", "leads_on", "place_in_list", "unsorted",
 ]  # fmt: skip
 
 PLACE_IN_LIST: Final = re.compile(
@@ -27,6 +28,8 @@ _ORDER: Final = re.compile(
     r"|[\w-]{1,40}=(?:asc|desc)(?:ending)?|(?:asc|desc)(?:ending)?=\w{1,5}",
     re.IGNORECASE,
 )
+_LAST_NUMBER: Final = re.compile(r"\d+(?=\D*$)")
+_DIGITS: Final = 9  # of a number that count
 _PLACED: Final = re.compile(r"[0-9?]")  # a place in a list is told by a number, or in the query
 # A number at the end of a folder's name, behind a sign: page-2.html, list;page=2
 _COUNTED: Final = re.compile(r"(.*[-_=])(\d{1,9})((?:\.[a-z]{2,5})?)", re.IGNORECASE)
@@ -43,6 +46,26 @@ def begins_list(name: str, value: str) -> bool:
     That it brings nothing says nothing of where the list goes on.
     """
     return value in {"0", "1"} and PLACE_IN_LIST.fullmatch(name) is not None
+
+
+def place_in_list(url: str) -> tuple[str, int] | None:
+    """Return a list, and the place in it that an address tells by a number; None: it tells none.
+
+    Parameters
+    ----------
+    url : in normal form
+    """
+    base, _, query = url.partition("?")
+    if query:
+        for name, _, value in _parts(query):
+            if PLACE_IN_LIST.fullmatch(name) and value.isdecimal():
+                return f"{base}?{name}", int(value[:_DIGITS])
+        return None
+    host = host_of(url)
+    found = _LAST_NUMBER.search(url, len(host), len(base))
+    if found is None:
+        return None
+    return f"{url[: found.start()]}#{base[found.end() :]}", int(found[0][:_DIGITS])
 
 
 def is_place_of(url: str, other: str) -> bool:

@@ -73,7 +73,13 @@ from recrawl.crawler.control.doubts import (
     without_hashes,
 )
 from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
-from recrawl.crawler.control.lists import PLACE_IN_LIST, begins_a_list, begins_list, is_place_of
+from recrawl.crawler.control.lists import (
+    PLACE_IN_LIST,
+    begins_a_list,
+    begins_list,
+    is_place_of,
+    place_in_list,
+)
 from recrawl.crawler.control.soft_errors import is_probe
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.crawler.control.versions import numbered_file
@@ -102,7 +108,6 @@ _MOST_KINDS: Final = 100_000
 _LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
 _DATE_VALUE: Final = re.compile(r"=(?:19|20)\d\d-\d")
 _NUMBERS: Final = re.compile(r"\d+")
-_LAST_NUMBER: Final = re.compile(r"\d+(?=\D*$)")
 _OPEN: Final = re.compile(r"=(?=[&;]|$)")  # of a calendar, where its day or month would stand
 _LATELY: Final = 64  # pages of a kind and title that another one is compared with
 _MOST_SIGNATURES: Final = 200_000
@@ -142,6 +147,7 @@ class AddressYields:
         ] = {}  # where pages wait, by parameter
         self._outgrown: list[AddressKind] = []  # of those, by a value that now is one of many
         self._void = VoidParameters()
+        self._waits: dict[int, AddressKind] = {}  # of pages, for which kind: theirs may change
 
     def recall(self, visited: Iterable[tuple[str, PageState, bytes | None, int | None]]) -> None:
         """Learn from pages that were visited before: address, state, signature, last status."""
@@ -248,12 +254,15 @@ class AddressYields:
         Behind the last thing that is listed there may be lists of nothing without an end. From the
         first on such a list is of a kind that has one.
         """
-        shape = _place_in_list(url)
-        if new and shape is not None and update.gist is not None:
-            worded = hash((shape, Gist(*update.gist).worded))
-            new = worded not in self._listed
-            self._listed.add(worded)
-        if new or shape is None:
+        place = place_in_list(url)
+        if place is None:
+            return False
+        shape, _ = place
+        if new and update.gist is not None:
+            said = hash((shape, Gist(*update.gist).unplaced))
+            new = said not in self._listed
+            self._listed.add(said)
+        if new:
             return False
         if len(self._listed) > _MOST_SIGNATURES:
             self._listed.clear()
@@ -377,17 +386,25 @@ class AddressYields:
             against.next_s = against.next_s or now_s + _TRICKLE_S
             if not against.waiting:
                 self._hold(against, lease.url)
+            self._waits_no_more(lease.page_id)
             against.put_off(lease, found)
+            self._waits[lease.page_id] = against
             if against.brings_little:
                 self._tell_senders(lease.url, brings=False)
             return against.next_s + _TRICKLE_S * len(against.waiting)
         if against is not None:  # a few are tried all the same
             against.next_s = now_s + _TRICKLE_S
-            against.waiting.pop(lease.page_id, None)
+        self._waits_no_more(lease.page_id)
         for kind in found if doubted is None else (*found, doubted):
             kind.tries += 1
         self._keep_visited(lease.url)  # what leads to it meanwhile is not what it is known by
         return now_s
+
+    def _waits_no_more(self, page_id: int) -> None:
+        """Have a page wait for no kind, which would tell of it again while it is visited."""
+        kind = self._waits.pop(page_id, None)
+        if kind is not None:
+            kind.waiting.pop(page_id, None)
 
     def _count(
         self,
@@ -641,8 +658,9 @@ class AddressYields:
         if void is not None:
             return [self._void_kind(*void)]
         found = self._kinds_by_words(url, of)
-        if "?" not in url and (shape := _place_in_list(url)) and hash(shape) in self._listed:
-            found.insert(0, self._kind("list", shape))
+        place = None if "?" in url else place_in_list(url)
+        if place is not None and hash(place[0]) in self._listed:
+            found.insert(0, self._kind("list", place[0]))
             found[0].is_endless = True
         return found
 
@@ -816,18 +834,6 @@ def _title_in(shown: str) -> tuple[str, str, str]:
     before, number, after = shown.removesuffix(end).rpartition("/#")
     above, _, title = before.rpartition("/")
     return above, title, f"{number}{after}{end}"
-
-
-def _place_in_list(url: str) -> str | None:
-    """Return a list, whatever the place in it that an address tells by a number; None: by none."""
-    base, _, query = url.partition("?")
-    if query:
-        places = (name for name, _, value in _parts(query) if value.isdecimal())
-        place = next(filter(PLACE_IN_LIST.fullmatch, places), None)
-        return place and f"{base}?{place}"
-    host = host_of(url)
-    shape, n = _LAST_NUMBER.subn("#", base[len(host) :])
-    return f"{host}{shape}" if n else None
 
 
 def _name_mark(url: str, called: int) -> int:

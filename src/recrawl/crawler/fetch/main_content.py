@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.crawler.fetch.definitions import definitions
 from recrawl.crawler.fetch.lines_beside import LINE, mark_lines_beside
+from recrawl.crawler.fetch.other_pages import boxes_of_other_pages
 from recrawl.crawler.fetch.own_contents import clear_own_contents
 from recrawl.crawler.fetch.reading_rules import ContentRule
 
@@ -220,6 +221,8 @@ def _is_dialog_read(node: LexborNode, text: str, *, is_within: bool) -> bool:
 def _take_out_boxes(tree: LexborHTMLParser) -> None:
     if tree.body is None:
         return
+    for box in boxes_of_other_pages(tree.body):
+        box.decompose()
     text = tree.body.text()
     mark_lines_beside(tree, text)
     boxes = [node for node in tree.css(f"{_ASIDE}, [{LINE}]") if node.tag not in _WHOLE]

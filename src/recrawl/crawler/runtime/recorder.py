@@ -118,6 +118,8 @@ class Recorder:
         self._forgot_s, self._forgot_to = -inf, 0  # when old visits were dropped; the page reached
         self._compacted_s = -inf  # when the feed held nothing more to be dropped
         self._welcome: list[tuple[int, int]] = []  # pages, with their hosts, to be brought forward
+        # What is put off must be on disk before it is brought forward, or it is handed out twice.
+        self.moving = asyncio.Lock()
 
     def on_flush(self, listener: Callable[[], None]) -> None:
         """Have ``listener`` called whenever more pages may have become due."""
@@ -307,7 +309,8 @@ class Recorder:
             now_s = min(self._world.clock.now_s(), self._dispatcher.horizon_s)
             try:
                 hosts = await self._world.on_state(self._write, updates, found, now_s)
-                brought = await self._bring_forward(welcome, beside, now_s)
+                async with self.moving:
+                    brought = await self._bring_forward(welcome, beside, now_s)
                 if leads:
                     worths = self._world.frontier.worths
                     await self._world.on_state(worths.found_again, leads)

@@ -147,14 +147,15 @@ class TaskSource:
         """Put off pages never visited whose kind of address has brought nothing."""
         now_s = min(now_s, self._dispatcher.horizon_s)
         tried, later = [], []
-        for lease in leases:
-            due_s = self._recorder.yields.due_s(lease, now_s) if lease.tier == NEW else now_s
-            if due_s <= now_s:
-                tried.append(lease)
-            else:
-                later.append((lease, due_s))
-        if later:
-            await self._world.on_state(self._world.frontier.put_off, later, LITTLE)
+        async with self._recorder.moving:
+            for lease in leases:
+                due_s = self._recorder.yields.due_s(lease, now_s) if lease.tier == NEW else now_s
+                if due_s <= now_s:
+                    tried.append(lease)
+                else:
+                    later.append((lease, due_s))
+            if later:
+                await self._world.on_state(self._world.frontier.put_off, later, LITTLE)
         return tried
 
     def _lease_ahead(self, task: Refill, now_s: float, until_s: float) -> tuple[list[Lease], float]:
