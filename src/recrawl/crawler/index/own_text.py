@@ -11,6 +11,7 @@ from recrawl.crawler.index.boilerplate import Boilerplate
 from recrawl.crawler.index.drawn import Drawn, Parts, as_it_is
 from recrawl.crawler.index.host_lines import HostLines
 from recrawl.crawler.index.notes import Shelf
+from recrawl.crawler.index.suggested import Suggestions
 from recrawl.terms import Document
 
 __all__ = ["OwnText", "Parted"]
@@ -48,6 +49,7 @@ class OwnText:
         mark: Callable[[str], bytes] = as_it_is,
     ) -> None:
         self._boilerplate, self._drawn = Boilerplate(repeated, mark), Drawn(drawn, mark)
+        self._suggestions = Suggestions(mark)
         self._early: dict[str, Document | None] = {}  # not committed yet; None: to be removed
 
     def learn(self, document: Document) -> None:
@@ -98,7 +100,7 @@ class OwnText:
         is_same = self._boilerplate.same(document.url, parts, document.text, document.links)
         passing = self._boilerplate.passing(document.url, parts, document.text)
         if not is_same and not self._drawn.same(document, "\n".join(parts), passing):
-            return False
+            return self._suggestions.same(document, "\n".join(parts), passing)
         return self._drawn.in_order(document, text, passing)
 
     def difference(self, document: Document, title: str, text: str) -> str:
