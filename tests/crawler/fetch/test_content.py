@@ -108,6 +108,9 @@ def test_what_leads_to_the_pages_beside_one_is_no_text(beside: str) -> None:
         "<A HREF='8'>{0}</A></li></UL>",
         '<ul><li><dfn>Next in thread</dfn>: <a href="8">Ann: "{0}"</a></li></ul>',
         "<p>Next: <a href='8'>{0}</a></p>",
+        "<ul><li>\u2190 Previous<br> <a href='6'>{0}</a></li><li>Next \u2192<br><a href='8'>{0}"
+        "</a></li></ul>",
+        "<p>\u00ab Previous post <a href='8'>{0}</a></p>",
         "<div><a href='8'><span>\u2190 Newer</span></a><br><a href='8'>{0}</a></div>",
         "<div><a href='6'>older</a> | <a href='8'>newer</a> <a href='8'>{0}</a></div>",
     ],
@@ -129,6 +132,8 @@ def test_a_line_that_says_which_page_is_next_is_no_text(beside: str) -> None:
         "Next steps: <a href='8'>Cacti</a>",
         "Next: <a href='8'>Cacti</a> and more",
         "Next: <a href='8'>Cacti</a>, <a href='9'>Moss</a>",
+        "Next <a href='8'>Cacti</a>",
+        "\u2190 Previously in <a href='8'>Cacti</a>",
         "Previous owner: <a href='8'>Ann</a>",
         "Next to come: Cacti",
         "Newer ones: <a href='8'>newer</a> <a href='8'>Cacti</a>",

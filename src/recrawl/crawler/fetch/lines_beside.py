@@ -17,20 +17,25 @@ __all__ = ["LINE", "mark_lines_beside"]
 _BESIDE: Final = (
     'a[rel~="next"], a[rel~="prev"], a[rel~="previous"], a[rel~="up"], .next > a, .previous > a'
 )
-# What a line says before such a link: "Next in thread:", "Previous message (by date):".
+# What a line says before such a link: "Next in thread:", "Previous message (by date):", or an
+# arrow beside such a word.
+_WHICH: Final = (
+    r"(?:next|prev(?:ious)?)(?:\W{1,3}(?:by|in|article|chapter|date|entry|item|message|page|part"
+    r"|post|section|story|topic|thread)){0,4}"
+)
+_BACK, _ON = "\u2190\u00ab\u2039", "\u2192\u00bb\u203a"
 _BEFORE: Final = re.compile(
-    r"\W{0,3}(?:next|prev(?:ious)?)(?:\W{1,3}(?:by|in|article|chapter|date|entry|item|message|page|part"
-    r"|post|section|story|topic|thread)){0,4}\W{0,3}:\W{0,3}",
+    rf"\W{{0,3}}{_WHICH}\W{{0,3}}[:{_ON}]\W{{0,3}}|\W{{0,2}}[{_BACK}]\W{{0,2}}{_WHICH}\W{{1,3}}",
     re.IGNORECASE,
 )
 _SIGNS: Final = ("Next", "next ", "Prev", "prev")
-_REACH: Final = 40  # characters in which a colon follows them
+_REACH: Final = 40  # characters in which a colon or an arrow follows them, and three before
 _WAYS: Final = ("newer", "older")
 _LINES: Final = frozenset("p div li td th dd".split())
 LINE: Final = "data-recrawl-line"
 _AROUND: Final = " \"'([{<>}])"
 _MOST_BESIDE: Final = 2_000  # a manual may be one page, with such a line above each section
-_ARROWS: Final = " \u2190\u2192\u00ab\u00bb<>"
+_ARROWS: Final = f" {_BACK}{_ON}<>"
 _FEW: Final = 4  # links
 _LONGEST: Final = 300  # characters of such a line
 _WHOLE: Final = frozenset({"html", "body", "main"})
@@ -64,13 +69,14 @@ def mark_lines_beside(tree: LexborHTMLParser, text: str) -> None:
 
 
 def _may_say_where(text: str) -> bool:
-    """Tell whether a colon follows a word that such lines begin with; much sooner than they do."""
-    for sign in _SIGNS:
-        start = text.find(sign)
+    """Tell whether a line may begin so, by a word and a sign near it: most pages have none."""
+    for word in _SIGNS:
+        start = text.find(word)
         while start >= 0:
-            if ":" in text[start : start + _REACH]:
+            around = text[max(start - 3, 0) : start + _REACH]
+            if any(sign in around for sign in f":{_BACK}{_ON}"):
                 return True
-            start = text.find(sign, start + 1)
+            start = text.find(word, start + 1)
     return False
 
 
