@@ -12,12 +12,13 @@ import pytest
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.database import sql as database
 from recrawl.crawler.frontier.postgres.copying import BYTES
-from recrawl.crawler.frontier.sql import migrations, queries
+from recrawl.crawler.frontier.rows import COMPLETED, VISIT, page_row, visit_row
+from recrawl.crawler.frontier.sql import migrations, numbered, queries
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.errors import StateError
-from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import Discovery, Lease, Outcome, PageState, PageUpdate, Visit
 
 A = "http://a.test"
 ANY = AdmissionLimits()
@@ -311,6 +312,67 @@ def test_what_is_told_a_database_knows_every_column_of_bytes() -> None:
     of_bytes = {column for sql in schema().values() for column in re.findall(r"(\w+) BLOB", sql)}
 
     assert of_bytes == BYTES
+
+
+def test_pages_are_leased_and_given_back_while_somebody_else_writes(tmp_path: Path) -> None:
+    """Leases are no part of the file: nobody waits for them, and they wait for nobody."""
+    frontier = SqliteFrontier(tmp_path)
+    frontier.admit([found("/a"), found("/b")], 0.0, ANY)
+    (host,) = frontier.hosts()
+    writer = sqlite3.connect(tmp_path / DATABASE, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+
+    leases = frontier.lease(host.host_id, limit=2, due_by_s=1.0, now_s=1.0, until_s=9.0)
+    frontier.release(leases[:1])
+    again = frontier.lease(host.host_id, limit=2, due_by_s=1.0, now_s=1.0, until_s=9.0)
+
+    assert len(leases) == 2
+    assert [lease.page_id for lease in again] == [leases[0].page_id]
+    writer.close()
+    frontier.close()
+
+
+def test_parameters_in_an_order_mean_what_they_mean_by_name() -> None:
+    db = sqlite3.connect(":memory:")
+    by_name = "SELECT :b, CAST(:a AS TEXT), :b + :a -- of what :these are"
+
+    ordered = numbered(by_name.partition(" --")[0], ("a", "b"))
+
+    assert ordered == "SELECT ?2, CAST(?1 AS TEXT), ?2 + ?1"
+    expected = db.execute(by_name.partition(" --")[0], {"a": 1, "b": 2}).fetchall()
+    assert db.execute(ordered, (1, 2)).fetchall() == expected == [(2, "1", 3)]
+    db.close()
+
+
+@pytest.mark.parametrize(("name", "names"), [("add_visit", VISIT), ("complete", COMPLETED)])
+def test_what_is_written_of_a_visit_has_the_order_that_it_says(
+    name: str, names: tuple[str, ...]
+) -> None:
+    """And nothing that SQLite would have to be told how to keep."""
+    lease = Lease(7, f"{A}/a", 2, 11, 1.0)
+    visit = Visit(
+        5.0, Outcome.CHANGED, 200, changed=True, interval_s=4.0, fetch_s=0.5, received_bytes=9,
+        note="n", modified_s=3.0, seen_s=2.0,
+    )  # fmt: skip
+    update = PageUpdate(
+        lease, visit, PageState.INDEXED, 8.0, interval_s=60.0, due_why="w", memory=b"m", failures=1,
+        etag="e", last_modified="l", signature=b"s", raw_hash=b"r", title="t", redirect_url="u",
+        lasting=True, read_as=6,
+    )  # fmt: skip
+    expected = {
+        "page_id": 7, "token": 11, "tier": 8, "change": 1, "failures": 1, "state": "indexed",
+        "due_s": 8.0, "due_why": "w", "memory": b"m", "told_s": 5.0, "seen_s": 2.0, "status": 200,
+        "copied": 1, "visited_at_s": 5.0, "etag": "e", "last_modified": "l", "signature": b"s",
+        "raw_hash": b"r", "title": "t", "redirect_url": "u", "lasting": 1, "read_as": 6,
+        "outcome": "changed", "changed": 1, "interval_s": 4.0, "fetch_s": 0.5, "received_bytes": 9,
+        "note": "n", "modified_s": 3.0,
+    }  # fmt: skip
+
+    row = (visit_row if names is VISIT else page_row)(update)
+
+    assert set(names) == set(re.findall(r":(\w+)", queries()[name]))
+    assert dict(zip(names, row, strict=True)) == {name: expected[name] for name in names}
+    assert {type(value) for value in row} <= {int, float, str, bytes}
 
 
 def test_a_plan_moves_pages_whose_due_time_has_no_reason(tmp_path: Path) -> None:

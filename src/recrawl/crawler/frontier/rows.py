@@ -1,12 +1,21 @@
 """Rows of the SQLite file as what the rest of recrawl knows, and back."""
 
-from typing import Any
+from typing import Any, Final
 
 from recrawl.crawler.control.lifecycle import is_copied, is_known_anew
 from recrawl.crawler.control.tiers import tier_of
 from recrawl.terms import HostRecord, Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
-__all__ = ["DETAILS", "lease_of", "page_row", "record_of", "visit_of", "visit_row"]
+__all__ = [
+    "COMPLETED",
+    "DETAILS",
+    "VISIT",
+    "lease_of",
+    "page_row",
+    "record_of",
+    "visit_of",
+    "visit_row",
+]
 
 DETAILS = (  # the columns of the query `details` from the sixth on
     "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
@@ -14,6 +23,18 @@ DETAILS = (  # the columns of the query `details` from the sixth on
     "lastmod_s", "redirect_url", "leased_until_s", "due_why", "importance", "importance_parts",
     "own_due_s", "seen_s",
 )  # fmt: skip
+
+# Parameters of what is asked for every visit: taken in their order they take a fifth less time.
+VISIT: Final = tuple(
+    """page_id visited_at_s outcome status changed interval_s fetch_s received_bytes note modified_s
+    seen_s""".split()
+)
+COMPLETED: Final = tuple(
+    """page_id token tier change failures state due_s due_why memory told_s seen_s status copied
+    visited_at_s etag last_modified signature raw_hash title redirect_url lasting read_as""".split()
+)
+_KINDS: Final = {kind.value: kind for kind in Kind}  # asked in a tenth of the time of Kind(...)
+_STATES: Final = {state.value: state for state in PageState}
 
 
 def record_of(row: tuple[Any, ...], due_s: float) -> HostRecord:
@@ -37,8 +58,9 @@ def lease_of(row: tuple[Any, ...], host_id: int, token: int) -> Lease:
     host_id : number of its host
     token : of whoever leases it; 0: it is only looked at
     """
+    kind, state = _KINDS.get(row[3]) or Kind(row[3]), _STATES.get(row[4]) or PageState(row[4])
     rest = (*row[5:16], row[16] or b"", *row[17:20])
-    return Lease(row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *rest)
+    return Lease(row[0], row[1], host_id, token, row[2], kind, state, *rest)
 
 
 def visit_of(row: tuple[Any, ...]) -> Visit:
@@ -47,48 +69,53 @@ def visit_of(row: tuple[Any, ...]) -> Visit:
     return Visit(row[0], Outcome(row[1]), row[2], changed, *row[4:])
 
 
-def visit_row(update: PageUpdate) -> dict[str, object]:
-    """Return the parameters of the query ``add_visit``."""
+def visit_row(update: PageUpdate) -> tuple[Any, ...]:
+    """Return the parameters of the query ``add_visit``, in the order of ``VISIT``."""
     visit = update.visit
-    return {
-        "page_id": update.lease.page_id,
-        "visited_at_s": visit.visited_at_s,
-        "outcome": visit.outcome.value,
-        "status": visit.status,
-        "changed": visit.changed,
-        "interval_s": visit.interval_s,
-        "fetch_s": visit.fetch_s,
-        "received_bytes": visit.received_bytes,
-        "note": visit.note,
-        "modified_s": visit.modified_s,
-        "seen_s": visit.seen_s,
-    }
+    return (
+        update.lease.page_id,
+        visit.visited_at_s,
+        visit.outcome.value,
+        visit.status,
+        _number(visit.changed),
+        visit.interval_s,
+        visit.fetch_s,
+        visit.received_bytes,
+        visit.note,
+        visit.modified_s,
+        visit.seen_s,
+    )
 
 
-def page_row(update: PageUpdate) -> dict[str, Any]:
-    """Return the parameters of the query ``complete``."""
-    visit = update.visit
-    return {
-        "page_id": update.lease.page_id,
-        "token": update.lease.token,
-        "change": int(bool(visit.changed)),
-        "failures": update.failures,
-        "state": update.state.value,
-        "due_s": update.due_s,
-        "tier": tier_of(update.interval_s),
-        "due_why": update.due_why,
-        "memory": update.memory or None,
-        "told_s": visit.visited_at_s if is_known_anew(update) else None,
-        "seen_s": visit.seen_s,
-        "status": visit.status,
-        "copied": is_copied(visit.outcome, update.state),
-        "visited_at_s": visit.visited_at_s,
-        "etag": update.etag,
-        "last_modified": update.last_modified,
-        "signature": update.signature,
-        "raw_hash": update.raw_hash,
-        "title": update.title,
-        "redirect_url": update.redirect_url,
-        "lasting": None if update.lasting is None else int(update.lasting),
-        "read_as": update.read_as,
-    }
+def page_row(update: PageUpdate) -> tuple[Any, ...]:
+    """Return the parameters of the query ``complete``, in the order of ``COMPLETED``."""
+    lease, visit = update.lease, update.visit
+    return (
+        lease.page_id,
+        lease.token,
+        tier_of(update.interval_s),
+        1 if visit.changed else 0,
+        update.failures,
+        update.state.value,
+        update.due_s,
+        update.due_why,
+        update.memory or None,
+        visit.visited_at_s if is_known_anew(update) else None,
+        visit.seen_s,
+        visit.status,
+        1 if is_copied(visit.outcome, update.state) else 0,
+        visit.visited_at_s,
+        update.etag,
+        update.last_modified,
+        update.signature,
+        update.raw_hash,
+        update.title,
+        update.redirect_url,
+        _number(update.lasting),
+        update.read_as,
+    )
+
+
+def _number(flag: bool | None) -> int | None:
+    """Return a flag as SQLite keeps it, which would look for how to keep it for a microsecond."""
+    return None if flag is None else int(flag)

@@ -44,7 +44,9 @@ from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.facts import CrawlFacts, FactRecord, rows_of
 from recrawl.crawler.frontier.feed import SqliteFeed
 from recrawl.crawler.frontier.rows import (
+    COMPLETED,
     DETAILS,
+    VISIT,
     lease_of,
     page_row,
     record_of,
@@ -52,7 +54,7 @@ from recrawl.crawler.frontier.rows import (
     visit_row,
 )
 from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
-from recrawl.crawler.frontier.sql import queries
+from recrawl.crawler.frontier.sql import numbered, queries
 from recrawl.crawler.frontier.store import (
     DATABASE,
     StateLock,
@@ -87,6 +89,7 @@ __all__ = ["SqliteFrontier"]
 _ROWS = 1_000  # that are held as objects at once
 _KNOWN = "known"
 _DUE, _TIER = 2, 17  # columns of the query `due`
+_TOKEN, _NEW_TIER = COMPLETED.index("token"), COMPLETED.index("tier")
 _DIFFERENCES = 1_000  # that are kept
 
 
@@ -426,13 +429,8 @@ class SqliteFrontier(Frontier):
         for row in rows:
             self._token += 1
             leases.append(lease_of(row, host_id, self._token))
-        self._db.executemany(
-            self._q["lease"],
-            [
-                {"page_id": lease.page_id, "token": lease.token, "until_s": until_s}
-                for lease in leases
-            ],
-        )
+        taken = [(lease.page_id, lease.token, until_s) for lease in leases]
+        self._run_each("lease", ("page_id", "token", "until_s"), taken)
         return leases
 
     # -- visits that people ask for --
@@ -501,8 +499,8 @@ class SqliteFrontier(Frontier):
             self._end_leases(leases)
 
     def _end_leases(self, leases: Iterable[Lease]) -> None:
-        rows = [{"page_id": lease.page_id, "token": lease.token} for lease in leases]
-        self._db.executemany(self._q["release"], rows)
+        ended = [(lease.page_id, lease.token) for lease in leases]
+        self._run_each("release", ("page_id", "token"), ended)
 
     @override
     def put_off(self, leases: Sequence[tuple[Lease, float]], why: str) -> None:
@@ -582,21 +580,21 @@ class SqliteFrontier(Frontier):
     @override
     def complete(self, updates: Sequence[PageUpdate], now_s: float | None = None) -> None:
         with self._writing():
-            self._db.executemany(self._q["add_visit"], [visit_row(update) for update in updates])
+            self._run_each("add_visit", VISIT, [visit_row(update) for update in updates])
             rows = [page_row(update) for update in updates]
-            once = {row["token"]: row for row in reversed(rows)}  # by its lease a page is completed
+            once = {row[_TOKEN]: row for row in reversed(rows)}  # by its lease a page is completed
             self._note_vacated(updates)
-            self._db.executemany(self._q["complete"], once.values())
+            self._run_each("complete", COMPLETED, once.values())
             self._end_leases(update.lease for update in updates)
             for update, row in zip(updates, rows, strict=True):
-                self._tiers_of(update.lease.host_id).add(row["tier"])
-                self._answer(update)
+                self._tiers_of(update.lease.host_id).add(row[_NEW_TIER])
+                if self._asked:
+                    self._answer(update)
             self._feed.tell(updates, now_s)
             self._note_differences(updates)
             self._worths.note_visits(updates)
-            self._db.executemany(
-                self._q["end_indexing"], [{"page_id": update.lease.page_id} for update in updates]
-            )
+            pages = [(update.lease.page_id,) for update in updates]
+            self._run_each("end_indexing", ("page_id",), pages)
 
     def _note_differences(self, updates: Sequence[PageUpdate]) -> None:
         rows = [
@@ -1047,11 +1045,17 @@ class SqliteFrontier(Frontier):
             raise
 
     def _leasing(self) -> AbstractContextManager[None]:
-        """Begin and end a transaction that changes nothing but leases."""
-        return self._writing()
+        """Begin and end a transaction that changes nothing but leases, which are no file's."""
+        return transaction(self._db, self._path, begin="BEGIN")
 
     def _run(self, name: str, /, **parameters: object) -> sqlite3.Cursor:
         return self._db.execute(self._q[name], parameters)
+
+    def _run_each(
+        self, name: str, names: tuple[str, ...], rows: Iterable[tuple[object, ...]]
+    ) -> None:
+        """Run a statement for each row of parameters, of which this is the order."""
+        self._db.executemany(numbered(self._q[name], names), rows)
 
     def _row(self, name: str, /, **parameters: object) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self._run(name, **parameters).fetchone()

@@ -145,19 +145,22 @@ def inode_of(path: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def transaction(db: sqlite3.Connection, path: Path) -> Iterator[None]:
+def transaction(
+    db: sqlite3.Connection, path: Path, *, begin: str = "BEGIN IMMEDIATE"
+) -> Iterator[None]:
     """Do all of it or nothing; within a transaction, go on with that one.
 
     Parameters
     ----------
     db : in autocommit mode, or within a transaction
     path : of its file, for messages
+    begin : with ``BEGIN`` nobody else's writing is waited for until something is written
     """
     if db.in_transaction:
         yield
         return
     with translated(path):
-        db.execute("BEGIN IMMEDIATE")
+        db.execute(begin)
         try:
             yield
             db.execute("COMMIT")

@@ -11,7 +11,7 @@ Longer than most modules because it says of each thing that is told whose it is.
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import ceil, inf
 from pathlib import Path
@@ -300,10 +300,6 @@ class PostgresFrontier(SqliteFrontier):
             self._copying.outgoing.clear()
             self._copying.taken.clear()
             raise
-
-    @override
-    def _leasing(self) -> AbstractContextManager[None]:
-        return super()._writing()  # leases are the copy's own
 
 
 def _place(membership: Membership) -> Path:

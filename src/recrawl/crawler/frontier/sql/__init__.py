@@ -5,9 +5,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["migrations", "named", "queries"]
+__all__ = ["migrations", "named", "numbered", "queries"]
 
 _NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
 @cache
@@ -23,6 +24,18 @@ def named(text: str) -> dict[str, str]:
     if len(found) < len(parts) // 2:
         raise ValueError("two statements of one name")
     return found
+
+
+@cache
+def numbered(statement: str, names: tuple[str, ...]) -> str:
+    """Return a statement that takes its parameters in an order: by name, each is looked up.
+
+    Parameters
+    ----------
+    statement : of SQLite, with named parameters
+    names : of all its parameters, in the order in which their values come
+    """
+    return _PARAMETER.sub(lambda found: f"?{names.index(found[1]) + 1}", statement)
 
 
 def migrations() -> list[str]:
