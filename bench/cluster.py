@@ -50,7 +50,8 @@ def fill(database: Database, pages: int) -> None:
                 discovered_s, due_s, tier, visits, last_visit_s, last_status, indexed_at_s, etag,
                 signature, raw_hash, title, due_why, crawl_rate_per_s, policy_memory)
             SELECT mod(n, %(s)s::int)::int, n, 'http://h' || h || '.test/section/page-' || n, h,
-                'page', 'indexed', 3, 0, 1.0, 1e9, 1e9 + mod(n * 7919, 86400), 3, 1, 1e9, 200, 1e9,
+                'page', 'indexed', 3, 0, 1.0, 1e9, 1e9 + mod(n * 7919::bigint, 86400), 3, 1, 1e9,
+                200, 1e9,
                 '"' || n || '-1234567890"', sha256(n::text::bytea), sha256(n::text::bytea),
                 'The title of page ' || n, 'a day after visit 1', 1e-5, '\\x0011223344556677'
             FROM (SELECT n, %(s)s::int + mod(n / %(s)s::int, %(h)s::int / %(s)s::int) * %(s)s::int
@@ -102,22 +103,18 @@ def owner(address: str, shards: int, seconds: float, told: "multiprocessing.Queu
 
 def written(address: str, number: int, seconds: float, told: "multiprocessing.Queue") -> None:
     """Do only what an owner's transaction does at the database, the rows being made already."""
-    from recrawl.crawler.frontier.postgres.copying import copied, rows_as_json
+    from recrawl.crawler.frontier.postgres import copying
+    from recrawl.crawler.frontier.postgres.arrays import arrays, takes_arrays
     from recrawl.crawler.frontier.postgres.tables import APPENDED, PAGE
 
-    columns = ", ".join(PAGE.columns)
-    changed = ", ".join(f"{name} = excluded.{name}" for name in PAGE.columns if name != "id")
-    upsert = (
-        f"INSERT INTO page (shard, {columns}) SELECT mod(id, {SHARDS})::int, {columns} "
-        "FROM json_populate_recordset(NULL::page, %s) "
-        f"ON CONFLICT (shard, id) DO UPDATE SET {changed}"
-    )
-    visits = ", ".join(APPENDED["visit"])
+    columns, visits = ", ".join(PAGE.columns), APPENDED["visit"]
+    query = copying.at_once((copying.written(PAGE, SHARDS), copying.added("visit", visits)))
     said = {
         "visited_at_s": 2e9, "outcome": "unchanged", "status": 200, "changed": 0,
         "interval_s": 1e5, "fetch_s": 0.1, "received_bytes": 900, "signalled": 0,
     }  # fmt: skip
     with psycopg.connect(address, autocommit=True, prepare_threshold=None) as db:
+        takes_arrays(db)
         rows = db.execute(
             f"SELECT {columns} FROM page WHERE shard = ANY(%s) ORDER BY md5(url) LIMIT 40000",
             ([shard for shard in range(SHARDS) if shard % 4 == number],),
@@ -126,23 +123,17 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
         for first in range(0, len(rows), BATCH):
             batch = rows[first : first + BATCH]
             seen = [
-                tuple({**said, "page_id": row[0]}.get(name) for name in APPENDED["visit"])
-                for row in batch
+                tuple({**said, "page_id": row[0]}.get(name) for name in visits) for row in batch
             ]
-            batches.append((
-                rows_as_json(PAGE.columns, batch).decode(),
-                seen,
-                len(batch),
-            ))  # fmt: skip
+            batches.append((arrays(PAGE.columns, batch) + arrays(visits, seen), len(batch)))
         done, turn = 0, 0
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
-            pages, seen_, n = batches[turn % len(batches)]
+            values, n = batches[turn % len(batches)]
             turn += 1
             with db.transaction():
                 db.execute("SELECT 1 FROM process WHERE id = 1 FOR KEY SHARE")
-                db.execute(upsert, (pages,))
-                copied(db, "visit", visits, seen_)
+                psycopg.RawCursor(db).execute(query, values)
             done += n
     told.put((done,))
 

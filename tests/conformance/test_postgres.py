@@ -11,6 +11,7 @@ from tests.databases import Server, databases
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
+from recrawl.crawler.frontier.postgres import copying
 from recrawl.crawler.frontier.postgres.loading import Loading, private_copy
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.frontier.postgres.reading import PostgresReader
@@ -77,6 +78,32 @@ class TestPostgresFrontier(OverPostgres, FrontierSuite):
         reader.close()
         assert told is not None
         assert [one.note for one in told.recent] == ["a\\b\tc\nd"]
+
+    def test_more_than_one_statement_takes_is_written_with_several(
+        self, frontier: Frontier, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Of each table its own number; what the database says then is compared as ever."""
+        monkeypatch.setattr(copying, "_BATCH", 3)
+        found = [Discovery(f"{HOST}/{number}", HOST) for number in range(8)]
+        frontier.admit(found, 0.0, AdmissionLimits())
+        (host,) = frontier.hosts()
+        leases = frontier.lease(host.host_id, limit=8, due_by_s=9.0, now_s=1.0, until_s=9.0)
+        frontier.begin_indexing([lease.page_id for lease in leases[:4]])
+        visit = Visit(2.0, Outcome.NEW, 200, interval_s=5.0)
+        frontier.complete(
+            [
+                PageUpdate(lease, visit, PageState.INDEXED, 5.0, signature=b"s")
+                for lease in leases[:7]
+            ],
+            2.0,
+        )
+
+        reader = PostgresReader(self._membership.database)
+        assert sum(reader.n_visits_by_outcome().values()) == 7
+        assert reader.n_pages_by_state() == {PageState.INDEXED: 7, PageState.DISCOVERED: 1}
+        assert reader.feed.last() == 7
+        assert reader.in_indexing() == []
+        reader.close()
 
     def test_what_others_have_put_off_is_no_part_of_the_pages_of_a_process(
         self, frontier: Frontier

@@ -11,7 +11,6 @@ import pytest
 
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.database import sql as database
-from recrawl.crawler.frontier.postgres.copying import BYTES
 from recrawl.crawler.frontier.rows import COMPLETED, VISIT, page_row, visit_row
 from recrawl.crawler.frontier.sql import migrations, numbered, queries
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
@@ -306,12 +305,6 @@ def test_no_statement_is_prepared_anew_for_each_value_of_a_parameter() -> None:
 
     assert about == {"tier"}
     assert bare == []
-
-
-def test_what_is_told_a_database_knows_every_column_of_bytes() -> None:
-    of_bytes = {column for sql in schema().values() for column in re.findall(r"(\w+) BLOB", sql)}
-
-    assert of_bytes == BYTES
 
 
 def test_pages_are_leased_and_given_back_while_somebody_else_writes(tmp_path: Path) -> None:

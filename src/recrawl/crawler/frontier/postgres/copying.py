@@ -10,68 +10,67 @@ written with the page's next visit, or when the shard is given back.
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from math import inf
+from functools import lru_cache
+from itertools import chain, count, islice, zip_longest
 from typing import Any, Final
 
-import msgspec
+import psycopg
 
 from recrawl.crawler.database.connections import Connection, translated
 from recrawl.crawler.database.membership import Membership
+from recrawl.crawler.frontier.postgres.arrays import Array, arrays, takes_arrays, told
 from recrawl.crawler.frontier.postgres.loading import Loading
 from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, LATE, Table
 
-__all__ = ["BYTES", "Copying", "batches", "copied", "rows_as_json"]
+__all__ = ["Copying", "added", "at_once", "batches", "written"]
 
 _BATCH: Final = 5_000
-_NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
-_INSTANTS: Final = frozenset({"due_s", "robots_until_s", "blocked_until_s"})
-BYTES: Final = frozenset(
-    {"robots_body", "policy_memory", "signature", "raw_hash", "targets", "edit", "learned"}
-)
 
 
-def rows_as_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    r"""Return rows as an array of objects that PostgreSQL reads into a table's columns.
+_Part = tuple[str, list[Array]]  # of what is written: a statement, and its values
 
-    Bytes as ``\x...``, infinite instants as words; what is NULL is not said. The sign that no text
-    of PostgreSQL may hold is left out.
+
+def written(table: Table, shards: int) -> str:
+    """Return the statement that adds rows of a table, or writes them anew.
 
     Parameters
     ----------
-    columns : their names
-    rows : a value for each column; None: NULL
+    table : whose columns are the arrays that it takes
+    shards : their number
     """
-    bytes_, instants = (tuple(known.intersection(columns)) for known in (BYTES, _INSTANTS))
-    told = []
-    for row in rows:
-        said = {name: value for name, value in zip(columns, row, strict=True) if value is not None}
-        for name in bytes_:
-            if name in said:
-                said[name] = "\\x" + said[name].hex()
-        for name in instants:
-            if said.get(name) == inf:
-                said[name] = "Infinity"
-        told.append(said)
-    encoded = msgspec.json.encode(told)
-    return _NUL.sub(rb"\1", encoded) if b"\\u0000" in encoded else encoded
+    columns = ", ".join(table.columns)
+    if table.name == "asked":
+        return (
+            "UPDATE asked SET page_id = told.page_id, outcome = told.outcome, note = told.note "
+            f"FROM {told(table.columns)} WHERE asked.id = told.id"
+        )
+    into, said, known = columns, columns, ", ".join(table.key)
+    if table.page == "id":
+        into, said, known = (f"shard, {into}", f"mod(id, {shards})::int, {said}", f"shard, {known}")
+    changed = ", ".join(f"{name} = excluded.{name}" for name in table.changing)
+    return (
+        f"INSERT INTO {table.name} ({into}) SELECT {said} FROM {told(table.columns)} "
+        f"ON CONFLICT ({known}) DO {f'UPDATE SET {changed}' if changed else 'NOTHING'}"
+    )
 
 
-def copied(connection: Connection, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Add rows to a table; the sign that no text of PostgreSQL may hold is left out.
+def added(table: str, columns: Sequence[str]) -> str:
+    """Return the statement that adds rows to a table, of which it takes these columns as arrays."""
+    names = ", ".join(columns)
+    return f"INSERT INTO {table} ({names}) SELECT {names} FROM {told(columns)}"
+
+
+@lru_cache(maxsize=64)
+def at_once(queries: tuple[str, ...]) -> bytes:
+    """Return one statement for several, for a ``RawCursor``: it is answered once.
 
     Parameters
     ----------
-    connection : within a transaction
-    table : its name
-    columns : their names, with commas between them
-    rows : a value for each column; None: NULL
+    queries : no two of which write the same row
     """
-    with connection.cursor().copy(f"COPY {table} ({columns}) FROM STDIN".encode()) as copy:
-        for row in rows:
-            copy.write_row([
-                value.replace("\0", "") if type(value) is str else value for value in row
-            ])  # fmt: skip
+    named = ", ".join(f"part_{number} AS ({query})" for number, query in enumerate(queries))
+    numbers = count(1)  # psycopg would look for so many parameters each time, for 0.2 ms
+    return re.sub("%s", lambda _: f"${next(numbers)}", f"WITH {named} SELECT").encode()
 
 
 class Copying(Loading):
@@ -88,6 +87,7 @@ class Copying(Loading):
         self, db: sqlite3.Connection, connection: Connection, membership: Membership
     ) -> None:
         super().__init__(db, connection, membership)
+        takes_arrays(connection)
         self.outgoing: list[tuple[int, str, bytes]] = []  # for others: shard, address, discovery
         self.taken: list[tuple[int, str]] = []  # of the inbox: shard, and key
 
@@ -126,16 +126,20 @@ class Copying(Loading):
             return
         with translated(self._membership.database), self._connection.transaction():
             self._membership.fence(self._connection)
-            for table in KEPT:
-                self._write(table)
-            for name in ("visit", "difference", "plan"):
-                self._append(name)
-            self._write_refusals()
+            self._write()
             self._write_inbox()
             self._append_feed()  # last: others wait for its numbers until this commits
         self._settle()
 
-    def _write(self, table: Table) -> None:
+    def _write(self) -> None:
+        """Write what tables of pages and hosts hold anew, with one statement for all of them."""
+        parts = [self._changed(table) for table in KEPT]
+        parts += [self._added(name) for name in ("visit", "difference", "plan")]
+        for some in zip_longest(*parts, self._refused()):
+            queries, values = zip(*(part for part in some if part is not None), strict=True)
+            psycopg.RawCursor(self._connection).execute(at_once(queries), [*chain(*values)])
+
+    def _changed(self, table: Table) -> Iterator[_Part]:
         key, columns = table.key[0], ", ".join(table.columns)
         rows = self._db.execute(
             f"SELECT {columns} FROM {table.name} WHERE {key} IN "
@@ -143,45 +147,33 @@ class Copying(Loading):
         ).fetchall()
         if table.name == "indexing":
             touched = self._db.execute("SELECT id FROM touched_indexing").fetchall()
-            gone = [row[0] for row in touched]
-            if gone:
-                self._connection.execute("DELETE FROM indexing WHERE page_id = ANY(%s)", (gone,))
-        if not rows:
-            return
-        of_shard = table.page == "id"
-        into = f"shard, {columns}" if of_shard else columns
-        said = f"mod(id, {self._shards})::int, {columns}" if of_shard else columns
-        if table.name == "asked":
-            query = (
-                "UPDATE asked SET page_id = told.page_id, outcome = told.outcome, note = told.note "
-                "FROM json_populate_recordset(NULL::asked, %s) AS told WHERE asked.id = told.id"
-            )
-        else:
-            known = ", ".join(("shard", *table.key) if of_shard else table.key)
-            changed = ", ".join(
-                f"{name} = excluded.{name}" for name in table.columns if name not in table.key
-            )
-            done = f"UPDATE SET {changed}" if changed else "NOTHING"
-            query = (
-                f"INSERT INTO {table.name} ({into}) SELECT {said} "
-                f"FROM json_populate_recordset(NULL::{table.name}, %s) "
-                f"ON CONFLICT ({known}) DO {done}"
-            )
+            ended = sorted(set(touched).difference(rows))
+            known = "WHERE indexing.page_id = told.page_id"
+            query = f"DELETE FROM indexing USING {told(table.key)} {known}"
+            for batch in batches(ended):
+                yield query, arrays(table.key, batch)
         for batch in batches(rows):
-            self._connection.execute(query.encode(), (_json(table.columns, batch),))
+            yield written(table, self._shards), arrays(table.columns, batch)
 
     def _new(self, name: str) -> list[tuple[Any, ...]]:
         columns = ", ".join(APPENDED[name])
         query = f"SELECT {columns} FROM {name} WHERE rowid > {self._marks[name]} ORDER BY rowid"
         return self._db.execute(query).fetchall()
 
-    def _append(self, name: str) -> None:
-        rows, columns = self._new(name), ", ".join(APPENDED[name])
+    def _added(self, name: str) -> Iterator[_Part]:
+        rows, columns = self._new(name), APPENDED[name]
         if name == "plan":
             rows = [(self._membership.number, *row) for row in rows]
-            columns = f"process, {columns}"
-        if rows:
-            copied(self._connection, name, columns, rows)
+            columns = ("process", *columns)
+        for batch in batches(rows):
+            yield added(name, columns), arrays(columns, batch)
+
+    def _refused(self) -> Iterator[_Part]:
+        rows = self._db.execute("SELECT host, why, n FROM refusal ORDER BY host, why").fetchall()
+        columns = ("host", "why", "n")
+        for batch in batches(rows):
+            more = "ON CONFLICT (host, why) DO UPDATE SET n = refusal.n + excluded.n"
+            yield f"{added('refusal', columns)} {more}", arrays(columns, batch)
 
     def _append_feed(self) -> None:
         rows = self._new("feed")
@@ -204,18 +196,8 @@ class Copying(Loading):
         for batch in batches(numbered):
             self._connection.execute(
                 f"INSERT INTO feed ({', '.join(columns)}) SELECT {said} "
-                "FROM json_populate_recordset(NULL::feed, %s)".encode(),
-                (_json(columns, batch),),
-            )
-
-    def _write_refusals(self) -> None:
-        rows = self._db.execute("SELECT host, why, n FROM refusal ORDER BY host, why").fetchall()
-        if rows:
-            self._connection.execute(
-                "INSERT INTO refusal (host, why, n) SELECT host, why, n "
-                "FROM json_populate_recordset(NULL::refusal, %s) "
-                "ON CONFLICT (host, why) DO UPDATE SET n = refusal.n + excluded.n",
-                (_json(("host", "why", "n"), rows),),
+                f"FROM {told(columns)}".encode(),
+                arrays(columns, batch),
             )
 
     def _write_inbox(self) -> None:
@@ -254,10 +236,6 @@ class Copying(Loading):
         self.outgoing.clear()
         self.taken.clear()
         self._mark()
-
-
-def _json(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
-    return rows_as_json(columns, rows).decode()
 
 
 def batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:

@@ -14,7 +14,8 @@ import psycopg
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.database.connections import Connection, make_partitions
 from recrawl.crawler.database.shards import shard_of
-from recrawl.crawler.frontier.postgres.copying import batches, rows_as_json
+from recrawl.crawler.frontier.postgres.arrays import arrays, takes_arrays, told
+from recrawl.crawler.frontier.postgres.copying import batches
 
 __all__ = ["rows_from_database", "rows_into_database"]
 
@@ -84,6 +85,7 @@ def rows_into_database(db: sqlite3.Connection, connection: Connection, shards: i
         for number, host_id in db.execute("SELECT id, host_id FROM page")
     }
     numbers = _Numbers(pages, hosts)
+    takes_arrays(connection)
     first_s, last_s = db.execute(
         "SELECT min(visited_at_s), max(visited_at_s) FROM visit"
     ).fetchone()
@@ -96,23 +98,18 @@ def rows_into_database(db: sqlite3.Connection, connection: Connection, shards: i
             f"SELECT {', '.join(columns)} FROM {table}{order}"
         )
         mapped = numbers.mapped(table, columns)
-        into, said = ", ".join(columns), ", ".join(columns)
+        into, said, sent = ", ".join(columns), ", ".join(columns), columns
         if table in ("host", "page"):
             into, said = f"shard, {into}", f"mod(id, {shards})::int, {said}"
-        told = list(columns)
         if table == "asked":
-            into, said, told = f"shard, {into}", f"shard, {said}", [*columns, "shard"]
+            into, said, sent = f"shard, {into}", f"shard, {said}", [*columns, "shard"]
             url = columns.index("url")
             rows = [(*row, shard_of(host_of(row[url]), shards)) for row in rows]
             of_asked = mapped
             mapped = _last_as_it_is(of_asked)
-        query = (
-            f"INSERT INTO {table} ({into}) SELECT {said} "
-            f"FROM json_populate_recordset(NULL::{table}, %s)"
-        )
+        query = f"INSERT INTO {table} ({into}) SELECT {said} FROM {told(sent)}"
         for batch in batches(rows):
-            encoded = rows_as_json(told, [mapped(row) for row in batch]).decode()
-            connection.execute(query.encode(), (encoded,))
+            connection.execute(query.encode(), arrays(sent, [mapped(row) for row in batch]))
     connection.execute(
         "UPDATE counter SET value = (SELECT coalesce(max(seq), 0) FROM feed) WHERE name = 'feed'"
     )

@@ -16,12 +16,19 @@ class Table:
     columns : that are copied, in this order
     key : columns by which a row is known; the first is the row's number in the owner's copy
     page : column that names the page or host whose shard the row belongs to
+    fixed : columns that stay as they were when the row was added
     """
 
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
     page: str = "page_id"
+    fixed: frozenset[str] = frozenset()
+
+    @property
+    def changing(self) -> list[str]:
+        """Columns that are written anew."""
+        return [name for name in self.columns if name not in self.fixed and name not in self.key]
 
 
 PAGE: Final = Table(
@@ -35,6 +42,7 @@ PAGE: Final = Table(
     ),
     ("id",),
     "id",
+    frozenset("url host_id kind depth hops variant_of discovered_s found_on born_s".split()),
 )
 _HOST: Final = Table(
     "host",
