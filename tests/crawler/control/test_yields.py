@@ -19,7 +19,14 @@ from recrawl.crawler.control.doubts import (
     stems_of_source,
 )
 from recrawl.crawler.control.gists import content_hash, gist, is_list, is_near, nearly_same
-from recrawl.crawler.control.lists import continues, goes_on, leads_elsewhere, leads_on, unsorted
+from recrawl.crawler.control.lists import (
+    continues,
+    goes_on,
+    leads_elsewhere,
+    leads_on,
+    place_in_list,
+    unsorted,
+)
 from recrawl.crawler.control.versions import numbered_file
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate, Visit
@@ -1103,6 +1110,25 @@ def test_a_list_that_goes_on_with_nothing_is_left(path: str, *, goes_on: bool) -
         one = lease(5_000 + number, f"{path.partition('?')[0].rpartition('/')[0]}/about-{number}x")
         assert yields.due_s(one, NOW_S) == NOW_S
         yields.observe(visited(one, f"all of {number}"))
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("/page/17/", ("/page/#/", 17)),
+        ("/a1/b-2.html", ("/a1/b-#.html", 2)),
+        ("/?q=lamp&page=3", ("/?page", 3)),
+        ("/?page=about", None),
+        ("/7?q=lamp", None),
+        ("/about", None),
+        (f"/{'1' * 4_000}", ("/#", 111_111_111)),
+        (f"/{'1a' * 4_000}", (f"/{'1a' * 3_999}#a", 1)),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_the_place_in_a_list_is_told_by_a_number(url: str, place: tuple[str, int] | None) -> None:
+    """The last one of a path, or that of a parameter that tells places."""
+    assert place_in_list(A + url) == (place and (A + place[0], place[1]))
 
 
 def test_chapters_that_lead_on_are_read_to_the_end() -> None:

@@ -28,7 +28,7 @@ _ORDER: Final = re.compile(
     r"|[\w-]{1,40}=(?:asc|desc)(?:ending)?|(?:asc|desc)(?:ending)?=\w{1,5}",
     re.IGNORECASE,
 )
-_LAST_NUMBER: Final = re.compile(r"\d+(?=\D*$)")
+_LAST_NUMBER: Final = re.compile(r"(?<!\d)\d++(?=\D*$)")
 _DIGITS: Final = 9  # of a number that count
 _PLACED: Final = re.compile(r"[0-9?]")  # a place in a list is told by a number, or in the query
 # A number at the end of a folder's name, behind a sign: page-2.html, list;page=2
