@@ -31,9 +31,7 @@ class Site:
         url, said = f"{host}/{name}", own(name) if text is None else text
         before, after = self._held.get(url), said.encode()
         self._held[url] = after
-        return self.farewells.observe(
-            url, ("", said), before=before, after=after, now_s=day * DAY_S
-        )
+        return self.farewells.observe(url, said, before=before, after=after, now_s=day * DAY_S)
 
     def lives_through(self, ends: Iterable[tuple[str, float]], *, others: int = 8) -> bool:
         """Have pages end, each on its day, beside others that stay; tell whether the last has."""
@@ -60,14 +58,14 @@ def test_what_pages_come_to_say_one_after_another_is_how_they_end() -> None:
     assert not site.visit("offer0", OVER, day=3.0, host=B)
 
 
-def test_also_where_each_tells_its_own_name() -> None:
+def test_what_tells_whose_it_is_is_none() -> None:
+    """As of builds that have passed one after the other."""
     site = Site()
-    site.lives_through(FIVE[:4])
-    for name in ("lamps", "chairs"):
-        site.visit(name, day=2.1)
-        site.visit(name, f"{name} {OVER}", day=2.2)
-
-    assert site.visit("chairs", f"chairs {OVER}", day=2.3)
+    for n in range(40):
+        for one in range(8):
+            site.visit(f"stays{one}", day=n / 2)
+        site.visit(f"build/{n}", f"Build {n} is running now", day=n / 2)
+        assert not site.visit(f"build/{n}", f"Build {n} has passed now", day=n / 2 + 0.1)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +168,7 @@ def test_what_pages_have_gone_with_is_known_however_many_are_left() -> None:
 
 def test_what_a_page_leaves_again_is_forgotten() -> None:
     farewells = known(5)
-    farewells.observe(f"{A}/0", ("", own("0")), before=OVER.encode(), after=b"own", now_s=0.0)
+    farewells.observe(f"{A}/0", own("0"), before=OVER.encode(), after=b"own", now_s=0.0)
 
     assert not farewells.passed(f"{A}/1", OVER.encode())
 

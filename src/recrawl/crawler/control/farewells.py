@@ -4,7 +4,8 @@ A page that has gone may say so in the words of its own kind, which are not what
 address that never existed. It is known by what comes of pages: one after another, over days, they
 come to say the same, hardly one ever says something else again, and most others say something of
 their own meanwhile. Where all of a host come to say the same it is closed, and where pages leave a
-text again they had nothing to say for a while.
+text again they had nothing to say for a while. What tells whose text it is, by a name or a number
+("build 17 has passed"), is no farewell.
 """
 
 from collections import Counter
@@ -14,7 +15,6 @@ from math import inf
 from typing import Final
 
 from recrawl.crawler.control.lifecycle import KEEPS
-from recrawl.crawler.control.soft_errors import mark_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.terms import PageState, VisitedPage
 
@@ -27,7 +27,8 @@ _DAYS: Final = 3  # on which some have come to say it
 _APART: Final = 0.5  # of a day, from which on another one counts
 _CALM: Final = 2  # changes of a page at most, the last one included, on average
 _LEFT: Final = 0.1  # share of those that said it and say something else again
-_MOST: Final = 20_000  # texts, and pages, that are remembered
+_FEW_WORDS: Final = 3
+_MOST: Final = 20_000  # texts that are remembered
 
 
 @dataclass(slots=True)
@@ -43,14 +44,10 @@ class _Ending:
 
 
 class Farewells:
-    """Learns with which texts the pages of a host end. In memory; bounded; O(text) a page.
-
-    A text is known by its words, but for what addresses name, and after a start by its signature.
-    """
+    """Learns with which texts the pages of a host end. In memory; bounded; O(text) a page."""
 
     def __init__(self) -> None:
-        self._endings: dict[tuple[str, int | bytes], _Ending] = {}
-        self._said: dict[str, int] = {}  # by page, what it has come to say
+        self._endings: dict[tuple[str, bytes], _Ending] = {}
         self._seen: Counter[str] = Counter()  # by host, visits that found something
 
     def recall(self, pages: Sequence[VisitedPage]) -> None:
@@ -90,37 +87,24 @@ class Farewells:
                 self._endings.setdefault((host, signature), ending)
 
     def observe(
-        self,
-        url: str,
-        said: tuple[str, str],
-        *,
-        before: bytes | None,
-        after: bytes,
-        now_s: float,
+        self, url: str, text: str, *, before: bytes | None, after: bytes, now_s: float
     ) -> bool:
         """Tell whether what a page says is how pages of its host end; it is remembered.
 
         Parameters
         ----------
-        url : of the page
-        said : its title and its text
+        url, text : of the page
         before, after : signatures of the copy that is held, if one is, and of what it says now
         now_s : instant of the visit
         """
-        host, mark = host_of(url), mark_of(url, *said)
+        host = host_of(url)
         self._seen[host] += 1
-        has_changed = before is not None and before != after
-        told = self._said.get(url)
-        left = self._said.pop(url) if told is not None and told != mark else None
-        for key in (left, before if has_changed else None):
-            if key is not None and (ending := self._endings.get((host, key))) is not None:
-                ending.left += 1
-        if not mark:  # too short to tell
-            return False
-        if has_changed and told != mark:
-            self._come(host, mark, now_s)
-            self._keep(url, mark)
-        return self._says(host, mark, after)
+        if before is not None and before != after:
+            if (left := self._endings.get((host, before))) is not None:
+                left.left += 1
+            if len(text.split(None, _FEW_WORDS)) >= _FEW_WORDS:  # else too short to tell
+                self._come(host, after, now_s)
+        return self._says(host, after)
 
     def passed(self, url: str, signature: bytes | None) -> bool:
         """Tell the same of a page that says what it said, which is not read again.
@@ -131,35 +115,27 @@ class Farewells:
         """
         host = host_of(url)
         self._seen[host] += 1
-        return self._says(host, self._said.get(url), signature)
+        return signature is not None and self._says(host, signature)
 
-    def _says(self, host: str, *keys: int | bytes | None) -> bool:
+    def _says(self, host: str, signature: bytes) -> bool:
         """Count a visit that found a text; tell whether pages end with it."""
-        is_over = False
-        for key in keys:
-            ending = None if key is None else self._endings.get((host, key))
-            if ending is None:
-                continue
-            ending.said += 1
-            others = self._seen[host] - ending.seen_before - ending.said
-            is_over |= (
-                ending.came >= _FEWEST
-                and ending.days >= _DAYS
-                and ending.left <= _LEFT * ending.came
-                and others >= ending.said
-            )
-        return is_over
+        ending = self._endings.get((host, signature))
+        if ending is None:
+            return False
+        ending.said += 1
+        others = self._seen[host] - ending.seen_before - ending.said
+        return (
+            ending.came >= _FEWEST
+            and ending.days >= _DAYS
+            and ending.left <= _LEFT * ending.came
+            and others >= ending.said
+        )
 
-    def _come(self, host: str, mark: int, now_s: float) -> None:
-        ending = self._endings.pop((host, mark), None) or _Ending(self._seen[host] - 1)
-        self._endings[host, mark] = ending
+    def _come(self, host: str, signature: bytes, now_s: float) -> None:
+        ending = self._endings.pop((host, signature), None) or _Ending(self._seen[host] - 1)
+        self._endings[host, signature] = ending
         if len(self._endings) > _MOST:
             del self._endings[next(iter(self._endings))]
         ending.came += 1
         if now_s - ending.day_s >= _APART * _DAY_S:
             ending.days, ending.day_s = ending.days + 1, now_s
-
-    def _keep(self, url: str, mark: int) -> None:
-        self._said[url] = mark
-        if len(self._said) > _MOST:
-            del self._said[next(iter(self._said))]

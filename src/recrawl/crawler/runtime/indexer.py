@@ -223,7 +223,7 @@ class Indexer:
         is_held = lease.state is PageState.INDEXED and not self._rules.is_read_otherwise(lease)
         has_ended = not is_probe(url) and self._recorder.farewells.observe(
             url,
-            (extract.title, extract.text),
+            extract.text,
             before=lease.signature if is_held else None,
             after=extract.signature,
             now_s=now_s,
