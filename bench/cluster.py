@@ -101,6 +101,12 @@ def owner(address: str, shards: int, seconds: float, told: "multiprocessing.Queu
     member.leave()
 
 
+def cpu_s_with(db: psycopg.Connection) -> float:
+    """Return the processor time of this process and of the server's that it talks to."""
+    fields = Path(f"/proc/{db.info.backend_pid}/stat").read_text().rpartition(")")[2].split()
+    return time.process_time() + sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def written(address: str, number: int, seconds: float, told: "multiprocessing.Queue") -> None:
     """Do only what an owner's transaction does at the database, the rows being made already."""
     from recrawl.crawler.frontier.postgres import copying
@@ -126,7 +132,7 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
                 tuple({**said, "page_id": row[0]}.get(name) for name in visits) for row in batch
             ]
             batches.append((arrays(PAGE.columns, batch) + arrays(visits, seen), len(batch)))
-        done, turn = 0, 0
+        done, turn, cpu_s = 0, 0, -cpu_s_with(db)
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
             values, n = batches[turn % len(batches)]
@@ -135,13 +141,14 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
                 db.execute("SELECT 1 FROM process WHERE id = 1 FOR KEY SHARE")
                 psycopg.RawCursor(db).execute(query, values)
             done += n
-    told.put((done,))
+        told.put((done, cpu_s + cpu_s_with(db)))
 
 
 def queue(address: str, number: int, seconds: float, told: "multiprocessing.Queue") -> None:
     """Take due rows that nobody has with SKIP LOCKED, and complete them, as shared queues do."""
     done = 0
     with psycopg.connect(address, autocommit=True, prepare_threshold=None) as db:
+        cpu_s = -cpu_s_with(db)
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
             rows = db.execute(
@@ -165,7 +172,7 @@ def queue(address: str, number: int, seconds: float, told: "multiprocessing.Queu
                     (ids,),
                 )
             done += len(ids)
-    told.put((done,))
+        told.put((done, cpu_s + cpu_s_with(db)))
 
 
 def together(work: object, arguments: list[tuple]) -> list[tuple]:
@@ -214,8 +221,12 @@ def store(server: Server, pages: int, seconds: float) -> None:
             )
             db.execute("UPDATE shard SET owner = NULL")
         told = together(written, [(database.address, n, seconds) for n in range(4)])
-        statements = sum(row[0] for row in told) / seconds
-        print(f"owners' statements alone, 4 clients: {statements:,.0f} visits/s")
+        done, cpu_s = map(sum, zip(*told, strict=True))
+        statements, of_cpu = done / seconds, done / cpu_s
+        print(
+            f"owners' statements alone, 4 clients: {statements:,.0f} visits/s, "
+            f"{of_cpu:,.0f} per CPU second of theirs and the server's"
+        )
         hot = db.execute(
             "SELECT sum(n_tup_hot_upd) / greatest(sum(n_tup_upd), 1) FROM pg_stat_user_tables "
             "WHERE relname LIKE 'page\\_%'"
@@ -228,9 +239,11 @@ def store(server: Server, pages: int, seconds: float) -> None:
         db.execute("CREATE INDEX ON queue (due_s)")
         db.execute("VACUUM ANALYZE queue")
         told = together(queue, [(database.address, n, seconds) for n in range(4)])
-        shared = sum(row[0] for row in told) / seconds
+        done, cpu_s = map(sum, zip(*told, strict=True))
+        shared, shared_of_cpu = done / seconds, done / cpu_s
         print(
-            f"SKIP LOCKED queue, 4 clients: {shared:,.0f} visits/s; ratio {statements / shared:.1f}"
+            f"SKIP LOCKED queue, 4 clients: {shared:,.0f} visits/s, {shared_of_cpu:,.0f} per CPU "
+            f"second; ratio {statements / shared:.1f}, {of_cpu / shared_of_cpu:.1f} by CPU seconds"
         )
 
 
