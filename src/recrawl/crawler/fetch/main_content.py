@@ -11,6 +11,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.crawler.fetch.definitions import definitions
+from recrawl.crawler.fetch.elements import n_letters, n_linked, stands_within
 from recrawl.crawler.fetch.lines_beside import LINE, mark_lines_beside
 from recrawl.crawler.fetch.other_pages import boxes_of_other_pages
 from recrawl.crawler.fetch.own_contents import clear_own_contents
@@ -90,7 +91,6 @@ _LEAST_ARTICLE: Final = 0.5  # of the letters of a page that lead nowhere: it ho
 _LEAST_ARTICLES: Final = 0.9  # several do, between which there is nothing
 _LEAST_MAIN: Final = 0.1  # of the letters of a page, and
 _FEW: Final = 100  # letters: what has fewer of both is hardly what the page is about
-_BLANK: Final = " \n\t\r\f\u00a0\u3000"
 _WHOLE: Final = frozenset({"html", "body", "main"})
 _NO_TEXT: Final = [
     "script", "style", "noscript", "template", "svg", "iframe", "object", "annotation",
@@ -165,9 +165,9 @@ def _take_out(tree: LexborHTMLParser) -> None:
     _take_out_shown(tree)
     _take_out_boxes(tree)
     forms = [form for form in tree.css("form") if form.mem_id in asking]
-    least_letters = _LEAST_FORM * _letters(tree.body) if forms and tree.body is not None else 0.0
+    least_letters = _LEAST_FORM * n_letters(tree.body) if forms and tree.body is not None else 0.0
     for node in reversed(forms):
-        if not _letters(node) >= least_letters > 0.0:
+        if not n_letters(node) >= least_letters > 0.0:
             node.decompose()
 
 
@@ -202,7 +202,7 @@ def _take_out_shown(tree: LexborHTMLParser) -> None:
         to_read -= len(text) + 1
         if to_read <= 0:
             return
-        is_within = bool(mains) and _is_within(node, mains)
+        is_within = bool(mains) and stands_within(node, mains)
         if node.mem_id in panels:
             is_text = _is_text(node, _LEAST_PANEL if is_within else _LEAST_ASIDE)
         else:
@@ -247,30 +247,23 @@ def whole_text(tree: LexborHTMLParser) -> list[LexborNode]:
     return [tree.body] if tree.body is not None else []
 
 
-def _letters(node: LexborNode) -> int:
-    text = node.text()
-    return len(text) - sum(map(text.count, _BLANK))
-
-
 def _is_text(node: LexborNode, least: int) -> bool:
-    linked = _linked(node)
-    return _letters(node) - linked >= max(linked, least)
-
-
-def _linked(node: LexborNode) -> int:
-    return sum(map(_letters, node.css("a")))
+    linked = n_linked(node)
+    return n_letters(node) - linked >= max(linked, least)
 
 
 def _is_main(selector: str, roots: list[LexborNode], body: LexborNode) -> bool:
     if selector == "article" and _are_parts(roots, body):
         return False
-    letters = sum(map(_letters, roots))
-    return letters >= _FEW or letters >= _LEAST_MAIN * _letters(body)
+    letters = sum(map(n_letters, roots))
+    return letters >= _FEW or letters >= _LEAST_MAIN * n_letters(body)
 
 
 def _are_parts(articles: list[LexborNode], body: LexborNode) -> bool:
     """Tell whether a page says more than its articles, as a manual that makes one of each entry."""
-    said, total = (sum(_letters(one) - _linked(one) for one in some) for some in (articles, [body]))
+    said, total = (
+        sum(n_letters(one) - n_linked(one) for one in some) for some in (articles, [body])
+    )
     least = _LEAST_ARTICLE if len(articles) == 1 else _LEAST_ARTICLES
     return total - said >= _FEW and said < least * total
 
@@ -294,16 +287,7 @@ def _chosen(tree: LexborHTMLParser, rule: ContentRule) -> list[LexborNode]:
     tree.strip_tags(_NO_TEXT)
     found = tree.css(rule.select)[:_MOST_CHOSEN]
     marks = {node.mem_id for node in found}
-    return [node for node in found if not _is_within(node, marks)]
-
-
-def _is_within(node: LexborNode, marks: set[int]) -> bool:
-    above = node.parent
-    while above is not None:
-        if above.mem_id in marks:
-            return True
-        above = above.parent
-    return False
+    return [node for node in found if not stands_within(node, marks)]
 
 
 def title_of(tree: LexborHTMLParser, wanted: str) -> str:

@@ -11,6 +11,8 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from recrawl.crawler.fetch.elements import n_letters, n_linked, stands_within
+
 __all__ = ["boxes_of_other_pages"]
 
 # But for their first letters, which may be capital ones: RelatedPosts.
@@ -29,7 +31,6 @@ _CALLED: Final = re.compile(
 _PARTED: Final = re.compile(r"[-_]+|(?<=[a-z])(?=[A-Z])")  # words of a name
 _LEAST: Final = 200  # letters of the page's own, but for those of links
 _MOST: Final = 200  # boxes
-_BLANK: Final = re.compile(r"\s+")
 _WHOLE: Final = frozenset({"html", "body", "main", "article", "a"})
 
 
@@ -42,7 +43,7 @@ def boxes_of_other_pages(body: LexborNode) -> list[LexborNode]:
     """
     found: dict[int, LexborNode] = {}
     for node in body.css(_MAY_BE)[:_MOST]:
-        if node.tag not in _WHOLE and _is_called_so(node) and not _is_within(node, found):
+        if node.tag not in _WHOLE and _is_called_so(node) and not stands_within(node, found):
             found[node.mem_id] = node
     boxes = [node for node in found.values() if node.css_first("a[href]") is not None]
     if not boxes:
@@ -58,19 +59,6 @@ def _is_called_so(node: LexborNode) -> bool:
     return any(_CALLED.fullmatch(_PARTED.sub("-", part).lower()) for part in parts)
 
 
-def _is_within(node: LexborNode, found: dict[int, LexborNode]) -> bool:
-    above = node.parent
-    while above is not None:
-        if above.mem_id in found:
-            return True
-        above = above.parent
-    return False
-
-
 def _unlinked(node: LexborNode) -> int:
     """Return the number of letters that lead nowhere."""
-    return _letters(node) - sum(map(_letters, node.css("a")))
-
-
-def _letters(node: LexborNode) -> int:
-    return len(_BLANK.sub("", node.text()))
+    return n_letters(node) - n_linked(node)
