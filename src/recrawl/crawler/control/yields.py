@@ -386,9 +386,11 @@ class AddressYields:
             against.next_s = against.next_s or now_s + _TRICKLE_S
             if not against.waiting:
                 self._hold(against, lease.url)
-            self._waits_no_more(lease.page_id)
+            if self._waits.get(lease.page_id) is not against:
+                self._waits_no_more(lease.page_id)
             against.put_off(lease, found)
-            self._waits[lease.page_id] = against
+            if lease.page_id in against.waiting:
+                self._waits[lease.page_id] = against
             if against.brings_little:
                 self._tell_senders(lease.url, brings=False)
             return against.next_s + _TRICKLE_S * len(against.waiting)
