@@ -38,6 +38,8 @@ _MOST_BESIDE: Final = 2_000  # a manual may be one page, with such a line above 
 _ARROWS: Final = f" {_BACK}{_ON}<>"
 _FEW: Final = 4  # links
 _LONGEST: Final = 300  # characters of such a line
+_LONGEST_READ: Final = 3_000  # the same with the blanks of how it is written
+_MOST_READ: Final = 8  # times that the text of a page is read to judge its lines
 _WHOLE: Final = frozenset({"html", "body", "main"})
 
 
@@ -63,9 +65,22 @@ def mark_lines_beside(tree: LexborHTMLParser, text: str) -> None:
         if _references(line) in told:
             line.attrs[LINE] = ""
     if _may_say_where(text) or any(way[1:] in text for way in _WAYS):
-        for line in filter(None, map(_line_of, tree.css("a[href]")[:_MOST_BESIDE])):
-            if LINE not in line.attributes and _says_only_where(line):
-                line.attrs[LINE] = ""
+        _mark_by_words(tree, to_read=_MOST_READ * len(text))
+
+
+def _mark_by_words(tree: LexborHTMLParser, to_read: int) -> None:
+    """Mark the lines that say where they lead, until so many characters were read of them."""
+    links = tree.css("a[href]")[:_MOST_BESIDE]
+    lines = {line.mem_id: line for line in map(_line_of, links) if line is not None}
+    for line in lines.values():
+        if LINE in line.attributes:
+            continue
+        said = line.text()
+        to_read -= len(said) + 1
+        if to_read <= 0:
+            return
+        if len(said) <= _LONGEST_READ and _says_only_where(line, " ".join(said.split())):
+            line.attrs[LINE] = ""
 
 
 def _may_say_where(text: str) -> bool:
@@ -80,9 +95,9 @@ def _may_say_where(text: str) -> bool:
     return False
 
 
-def _says_only_where(line: LexborNode) -> bool:
+def _says_only_where(line: LexborNode, said: str) -> bool:
     """Tell whether a line has one link, and before it which of those beside the page that is."""
-    links, said = line.css("a"), " ".join(line.text().split())
+    links = line.css("a")
     if len(said) > _LONGEST or len(links) != 1:
         return 0 < len(links) <= _FEW and len(said) <= _LONGEST and _leads_one_way(links, said)
     before = _BEFORE.match(said)
