@@ -31,7 +31,9 @@ class Site:
         url, said = f"{host}/{name}", own(name) if text is None else text
         before, after = self._held.get(url), said.encode()
         self._held[url] = after
-        return self.farewells.observe(url, said, before=before, after=after, now_s=day * DAY_S)
+        return self.farewells.observe(
+            url, said, before=before, after=after, is_held=True, now_s=day * DAY_S
+        )
 
     def lives_through(self, ends: Iterable[tuple[str, float]], *, others: int = 8) -> bool:
         """Have pages end, each on its day, beside others that stay; tell whether the last has."""
@@ -91,6 +93,29 @@ def test_what_pages_leave_again_is_no_end() -> None:
     site.visit("offer0", day=4.0)
 
     assert not site.visit("offer1", OVER, day=4.0)
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_also_where_they_had_gone_for_it(*, is_held: bool) -> None:
+    """They are not held any more by then, and say whether that was right."""
+    farewells = known(5)
+    assert farewells.passed(f"{A}/0", OVER.encode())
+
+    before, after = OVER.encode(), own("0").encode()
+    farewells.observe(f"{A}/0", own("0"), before=before, after=after, is_held=is_held, now_s=0.0)
+
+    assert not farewells.passed(f"{A}/1", OVER.encode())
+
+
+def test_what_had_gone_and_is_over_again_is_no_page_that_ends() -> None:
+    """It is not there when it comes to say so."""
+    farewells = Farewells()
+    for n in range(20):
+        farewells.passed(f"{A}/stays", b"stays")
+        farewells.passed(f"{A}/stays", b"stays")
+        assert not farewells.observe(
+            f"{A}/{n}", OVER, before=b"own", after=b"over", is_held=False, now_s=n * DAY_S
+        )
 
 
 def test_what_pages_have_always_said_is_no_end() -> None:
@@ -168,7 +193,9 @@ def test_what_pages_have_gone_with_is_known_however_many_are_left() -> None:
 
 def test_what_a_page_leaves_again_is_forgotten() -> None:
     farewells = known(5)
-    farewells.observe(f"{A}/0", own("0"), before=OVER.encode(), after=b"own", now_s=0.0)
+    farewells.observe(
+        f"{A}/0", own("0"), before=OVER.encode(), after=b"own", is_held=True, now_s=0.0
+    )
 
     assert not farewells.passed(f"{A}/1", OVER.encode())
 

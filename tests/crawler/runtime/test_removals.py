@@ -12,7 +12,7 @@ from recrawl.crawler.control.farewells import ENDED
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.runtime.crawl import CrawlPlan
-from recrawl.terms import FetchResponse, PageState
+from recrawl.terms import FetchResponse, Outcome, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
@@ -172,6 +172,12 @@ def test_nightly_passes_keep_few_of_the_offers_that_are_over() -> None:
     held = held_offers(virtual)
     assert held[-16:] == list(range(14, 30))
     assert len(held) <= 16 + 6
+    # What went with these words does not come back with them, whoever looks.
+    for n in range(5):
+        details = virtual.frontier.details(f"{A}/offer/{n:02}", recent=20)
+        assert details is not None
+        assert [visit.outcome for visit in details.recent].count(Outcome.NEW) <= 1
+        assert details.state is PageState.GONE
 
 
 def test_offers_that_are_over_all_at_once_are_what_they_say() -> None:

@@ -87,14 +87,22 @@ class Farewells:
                 self._endings.setdefault((host, signature), ending)
 
     def observe(
-        self, url: str, text: str, *, before: bytes | None, after: bytes, now_s: float
+        self,
+        url: str,
+        text: str,
+        *,
+        before: bytes | None,
+        after: bytes,
+        is_held: bool,
+        now_s: float,
     ) -> bool:
         """Tell whether what a page says is how pages of its host end; it is remembered.
 
         Parameters
         ----------
         url, text : of the page
-        before, after : signatures of the copy that is held, if one is, and of what it says now
+        before, after : signatures of what it said, if that is known, and of what it says now
+        is_held : whether it was there before: what had gone and says something else leaves a text
         now_s : instant of the visit
         """
         host = host_of(url)
@@ -102,7 +110,9 @@ class Farewells:
         if before is not None and before != after:
             if (left := self._endings.get((host, before))) is not None:
                 left.left += 1
-            if len(text.split(None, _FEW_WORDS)) >= _FEW_WORDS:  # else too short to tell
+            if (
+                is_held and len(text.split(None, _FEW_WORDS)) >= _FEW_WORDS
+            ):  # else too short to tell
                 self._come(host, after, now_s)
         return self._says(host, after)
 

@@ -220,12 +220,13 @@ class Indexer:
         if not is_probe(url) and (is_start or extract.noindex):
             return Suspicion()
         thought = self._recorder.errors.observe(url, extract.title, extract.text, now_s)
-        is_held = lease.state is PageState.INDEXED and not self._rules.is_read_otherwise(lease)
+        is_read_so = not self._rules.is_read_otherwise(lease)
         has_ended = not is_probe(url) and self._recorder.farewells.observe(
             url,
             extract.text,
-            before=lease.signature if is_held else None,
+            before=lease.signature if is_read_so else None,
             after=extract.signature,
+            is_held=lease.state is PageState.INDEXED,
             now_s=now_s,
         )
         return thought._replace(is_error=True, has_ended=True) if has_ended else thought
