@@ -99,6 +99,7 @@ def assert_whole(state: Path) -> None:
         assert told == expected, "the feed tells of other copies than the state"
     frontier.close()
     held = dict(index.urls())
+    assert index.n_documents() == len(held), "a page has two copies"
     for url in set(expected) | set(held):
         if url not in unfinished:  # the next start follows these up
             assert held.get(url) == expected.get(url), url

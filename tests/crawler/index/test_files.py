@@ -45,6 +45,42 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return filled(tmp_path_factory.mktemp("whole") / "index")
 
 
+def grown(directory: Path, others: list[Path]) -> Path:
+    """An index that holds the segments of others, too, as if a kill had cut off their merge."""
+    meta = json.loads((directory / "meta.json").read_text())
+    for other in others:
+        meta["segments"] += json.loads((other / "meta.json").read_text())["segments"]
+        for names in named_files(other).values():
+            for name in names:
+                shutil.copy(other / name, directory / name)
+    (directory / "meta.json").write_text(json.dumps(meta))
+    managed = [name for names in named_files(directory).values() for name in names]
+    (directory / ".managed.json").write_text(json.dumps([*managed, "meta.json"]))
+    return directory
+
+
+def test_the_first_replacement_of_a_writer_leaves_no_copy_beside(tmp_path: Path) -> None:
+    """Nor where segments are merged before the next commit, of which one has deletions."""
+    made = [TantivyIndex(tmp_path / f"{number}") for number in range(8)]
+    for number, index in enumerate(made):
+        for each in range(3 if number == 0 else 5):
+            index.replace(document(10 * number + each))
+        index.commit()
+        if number == 0:
+            index.remove(document(2).url)
+            index.commit()
+        index.close()
+    first, *others = (tmp_path / f"{number}" for number in range(8))
+    index = TantivyIndex(grown(first, others))
+    index.replace(document(0, "other words"))
+    index.commit()
+    index.close()  # waits for the merge
+
+    read = TantivyIndex(first, read_only=True)
+    assert len(list(read.urls())) == len(dict(read.urls())) == 37
+    read.close()
+
+
 def test_deletions_of_a_killed_commit_do_not_stop_the_next(tmp_path: Path) -> None:
     """Their files bear the numbers that the next commit gives out again."""
     directory = filled(tmp_path / "index")

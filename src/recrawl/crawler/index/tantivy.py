@@ -111,11 +111,21 @@ class TantivyIndex(PageIndex, ChanceLearner):
                 unless_done.callback(self._let_go)
                 if not read_only:
                     self._writer = self._index.writer(_HEAP_BYTES, 1)
+                    self._pass_last_number()
                     collect(directory)
                     self._anchors = Anchors(directory)
                     if aside_of(directory).exists():
                         self._bring_over(aside_of(directory))
                 unless_done.pop_all()
+
+    def _pass_last_number(self) -> None:
+        """Number the operations to come after those of the last commit.
+
+        tantivy gives the first one of a writer the number of that commit. If that is a deletion,
+        and segments are merged before the next commit, those that were deleted from at the last
+        commit pass for up to date: the copy would stay beside the one that replaces it.
+        """
+        self._delete("")
 
     @cached_property
     def own_text(self) -> "OwnText":
