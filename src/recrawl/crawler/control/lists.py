@@ -91,7 +91,8 @@ def goes_on(url: str, other: str) -> bool:
     """Tell whether a list may go on at another address, which is no further off than it is.
 
     As :func:`continues` tells, or by a number at the end of a folder's name, or behind the last
-    thing that was listed: ``after=KEY``. Not from one day or month to another.
+    thing that was listed: ``after=KEY``, or at a place in it, where the list itself tells none:
+    ``/list`` at ``/list?page=2`` and ``/list/page/2``. Not from one day or month to another.
 
     Parameters
     ----------
@@ -105,15 +106,31 @@ def goes_on(url: str, other: str) -> bool:
     if calendar_of(other) is not None:
         return False
     if base == other_base:
-        one, two = (dict(part[::2] for part in _parts(told)) for told in (query, other_query))
-        moved = [name for name in one | two if one.get(name) != two.get(name)]
-        return len(moved) == 1 and _MARK_IN_LIST.fullmatch(moved[0]) is not None
+        return _is_asked_on(query, other_query)
+    more = other_base.removeprefix(f"{base.rstrip('/')}/").rstrip("/").split("/")
+    if query == other_query and len(more) == 2 and _is_place(*more):
+        return True
     folder, _, name = base.rpartition("/")
     other_folder, _, other_name = other_base.rpartition("/")
     here, there = _COUNTED.fullmatch(name), _COUNTED.fullmatch(other_name)
     if here is None or there is None or (folder, query) != (other_folder, other_query):
         return False
     return here.group(1, 3) == there.group(1, 3) and int(here[2]) < int(there[2])
+
+
+def _is_asked_on(query: str, other: str) -> bool:
+    """Tell whether two queries differ by another mark in a list alone, or by a place in it."""
+    one, two = (dict(part[::2] for part in _parts(told)) for told in (query, other))
+    moved = [name for name in one | two if name and one.get(name) != two.get(name)]
+    if len(moved) != 1 or moved[0] not in two:
+        return False
+    if moved[0] in one:
+        return _MARK_IN_LIST.fullmatch(moved[0]) is not None
+    return _is_place(moved[0], two[moved[0]])
+
+
+def _is_place(name: str, value: str) -> bool:
+    return value.isdecimal() and PLACE_IN_LIST.fullmatch(name) is not None
 
 
 def continues(url: str, other: str) -> bool:
