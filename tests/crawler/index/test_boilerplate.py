@@ -12,6 +12,7 @@ from recrawl.crawler.index.boilerplate import Boilerplate
 from recrawl.crawler.index.host_lines import HostLines
 from recrawl.crawler.index.left_out import without_lines
 from recrawl.crawler.index.note_file import FileShelf, NoteFile
+from recrawl.crawler.index.own_text import OwnText
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document
 
@@ -240,6 +241,25 @@ def test_a_change_of_boilerplate_only_is_no_change(index: TantivyIndex) -> None:
     foot = [*FOOT[:-1], "© 2027"]
 
     assert all(index.same(document(number, lines(number, foot), b"t")) for number in range(40))
+
+
+def test_a_line_that_is_left_out_of_one_of_two_texts_alone_has_neither_come_nor_gone() -> None:
+    """A host was known less when the copy was made, or is known less now: to another process."""
+    knows, knows_nothing = OwnText(), OwnText()
+    for number in range(8):
+        knows.learn(document(number))
+    now = document(3, [*lines(3)[:5], "It rained on day 3.", *lines(3)[6:]])
+    told = knows.parted(document(3))
+
+    for edit in (
+        knows.edit(now, document(3).text, ""),
+        knows_nothing.edit(now, told.text, told.left_out),
+    ):
+        changed = [line for line in edit.split("\n")[1:] if line[0] in "+-"]
+        assert changed == ["-What happened on day 3.", "+It rained on day 3."]
+    assert knows.difference(now, now.title, document(3).text, "").split("\n") == [
+        "-What happened on day 3.", "+It rained on day 3.",
+    ]  # fmt: skip
 
 
 def test_what_changes_by_itself_beside_boilerplate_is_no_change() -> None:

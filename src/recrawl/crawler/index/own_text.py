@@ -103,18 +103,35 @@ class OwnText:
             return self._suggestions.same(document, "\n".join(parts), passing)
         return self._drawn.in_order(document, text, passing)
 
-    def difference(self, document: Document, title: str, text: str) -> str:
+    def difference(self, document: Document, title: str, text: str, left_out: str) -> str:
         """Return what a page says anew, and what no more, beside a copy; without what is repeated.
 
         Parameters
         ----------
-        title, text : of the copy
+        title, text, left_out : of the copy
         """
-        return difference(f"{title}\n{text}", f"{document.title}\n{self.parted(document).text}")
+        before, now = self._beside(document, text, left_out)
+        return difference(f"{title}\n{before}", f"{document.title}\n{now}")
 
-    def edit(self, document: Document, text: str) -> str:
-        """Return a unified diff from the text of a copy to a page, without what is repeated."""
-        return edit(text, self.parted(document).text)
+    def edit(self, document: Document, text: str, left_out: str) -> str:
+        """Return a unified diff from a copy to the text of a page, without what is repeated.
+
+        Parameters
+        ----------
+        text, left_out : of the copy
+        """
+        return edit(*self._beside(document, text, left_out))
+
+    def _beside(self, document: Document, text: str, left_out: str) -> tuple[str, str]:
+        """Return the texts of a copy and of a page, without lines that one of them leaves out.
+
+        What a host was known to repeat when the copy was made is not what it is known to repeat
+        now: a line that was left out, and is no more, has not come.
+        """
+        now = self.parted(document)
+        kept = text.split("\n"), now.text.split("\n")
+        before = _without(kept[0], now.left_out, kept[1])
+        return before, _without(kept[1], left_out, kept[0])
 
     def take_over(self, other: "OwnText") -> None:
         """Take all that another has learned."""
@@ -132,3 +149,9 @@ class OwnText:
         """Keep what was learned, and look it up anew: others may learn of these hosts meanwhile."""
         self._boilerplate.notes.settle()
         self._drawn.notes.settle()
+
+
+def _without(lines: list[str], left_out: str, others: list[str]) -> str:
+    """Return lines without those that are left out of others."""
+    gone = set(left_out.split("\n")).difference(others) if left_out else ()
+    return "\n".join([line for line in lines if line not in gone])

@@ -303,12 +303,13 @@ class PostgresIndex(PageIndex, ChanceLearner):
         held = self._held(document.url)
         if held is None:
             return None
-        return self.own_text.difference(document, held[0].title, held[0].text)
+        copy, left_out = held
+        return self.own_text.difference(document, copy.title, copy.text, left_out)
 
     @override
     def edit(self, document: Document) -> str | None:
         held = self._held(document.url)
-        return None if held is None else self.own_text.edit(document, held[0].text)
+        return None if held is None else self.own_text.edit(document, held[0].text, held[1])
 
     def _compared(self) -> Collection[int] | None:
         member = self._membership

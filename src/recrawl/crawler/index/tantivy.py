@@ -283,12 +283,15 @@ class TantivyIndex(PageIndex, ChanceLearner):
         held = self._stored(document.url)
         if held is None:
             return None
-        return self.own_text.difference(document, str(held["title"][0]), str(held["text"][0]))
+        text, left_out = str(held["text"][0]), str(held["left_out"][0])
+        return self.own_text.difference(document, str(held["title"][0]), text, left_out)
 
     @override
     def edit(self, document: Document) -> str | None:
         held = self._stored(document.url)
-        return None if held is None else self.own_text.edit(document, str(held["text"][0]))
+        if held is None:
+            return None
+        return self.own_text.edit(document, str(held["text"][0]), str(held["left_out"][0]))
 
     def _stored(self, url: str) -> Any:
         searcher = self._searcher()
