@@ -1240,6 +1240,17 @@ def test_what_pages_are_as_files_brings_nothing_where_the_pages_are_known() -> N
     assert len([n for n in seen if n >= 80]) == 40
 
 
+def test_files_by_a_query_that_bring_nothing_are_left_whatever_is_asked_of_them() -> None:
+    """Each way of asking would be tried twice."""
+    pages = [f"/books?author={n}" for n in range(4)]
+    files = [f"/books.json?author={n % 4}&way{n}=on" for n in range(80)]
+    paths = [*pages, *files]
+
+    seen = crawled(AddressYields(), paths, [f"words of {path}" for path in paths])
+
+    assert len([n for n in seen if n >= 4]) < 8
+
+
 def test_few_views_are_on_their_way_before_any_has_brought_something() -> None:
     """However many folders have some; what they bring says nothing of files of their ending."""
     yields = AddressYields()
@@ -1347,6 +1358,7 @@ def test_a_start_learns_what_was_known() -> None:
         (True, "f=5041ed5c9509a7c1"),
         (False, "f=1234567890123456"),
         (False, "f=507f1f77bcf86cd799439011"),
+        (True, "sql=select+id,+name+from+books+where+(id+%3E+7)"),
     ],
 )
 def test_words_that_speak_against_a_page(doubted: bool, query: str) -> None:

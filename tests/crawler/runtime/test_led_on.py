@@ -1,5 +1,7 @@
 """Sites whose pages are reached through what is no page: redirects, and lists that are left out."""
 
+from urllib.parse import parse_qsl, urlencode
+
 import pytest
 
 from recrawl.crawler.control.admission import Admission
@@ -103,6 +105,7 @@ def test_a_list_that_is_left_out_of_the_index_is_looked_at_again_for_what_it_led
 
 
 NAMED = {f"{A}/names/{name}/" for name in NAMES}
+NAMED_BARE = {url.rstrip("/") for url in NAMED}
 
 
 @pytest.mark.parametrize("shape", ["/names/{name}", "/node/{n}", "/?p={n}", "/go?to={name}&n={n}"])
@@ -179,6 +182,65 @@ def test_filters_of_lists_with_prices_are_left_once_what_they_list_is_known(
 
     assert {f"{A}/names/{name}" for name in NAMES} <= read_ones
     assert (len(asked) <= 60) if is_shelf else (len(asked) == n_shelves * len(colours))
+
+
+CHOICES = {"end": "klmnop", "initial": "abcdef"}
+
+
+def told(name: str) -> str:
+    return f"of {name * 2} it is told that {name[::-1] * 3} came to {name * 3} by night"
+
+
+def chosen_from(url: str, *, is_table: bool) -> FetchResponse:
+    """A table of names, chosen from by one thing or two; or what is said of the choice alone."""
+    chosen = dict(parse_qsl(url.partition("?")[2]))
+    rows = [name for name in NAMES if all(value in name for value in chosen.values())]
+    body = "".join(f'<tr><td><a href="/names/{name}">{name}</a><td>{told(name)}' for name in rows)
+    if len(chosen) > 1 and not is_table:
+        body = f"<tr><td>{told('by'.join(chosen.values()) * 5)}"
+    further = [{**chosen, name: value} for name, values in CHOICES.items() for value in values]
+    ways = [f"/table?{urlencode(sorted(one.items()))}" for one in further]
+    ways.append(f"/?sql=select+{''.join(chosen.values())}")
+    links = "".join(f'<a href="{way}">{way}</a>' for way in ways)
+    title = " and ".join(f"{name} = {value}" for name, value in chosen.items())
+    head = f"<title>table: {len(rows)} rows where {title}</title>"
+    return page(url, f"<table>{body}</table><nav>{links}</nav>", head)
+
+
+@pytest.mark.parametrize("is_table", [True, False])
+def test_combinations_of_filters_of_a_table_are_left_once_its_rows_are_read(
+    *, is_table: bool
+) -> None:
+    """Titles tell what was chosen. Where each combination says what none else does all are read."""
+    asked: set[str] = set()
+
+    def reply(request: Request) -> FetchResponse:
+        asked.add(request.url)
+        return chosen_from(request.url, is_table=is_table)
+
+    pairs = [f"?end={end}&initial={one}" for end in CHOICES["end"] for one in CHOICES["initial"]]
+    single = [f"?{name}={value}" for name, values in CHOICES.items() for value in values]
+
+    async def run() -> set[str]:
+        setup = Setup(
+            politeness=PolitenessRules(delay_s=0.1),
+            revisit=RevisitRules(30_000.0, 60_000.0, 30_000.0),
+            epoch_s=EPOCH_S,
+        )
+        virtual = virtual_crawl(setup, frontier=MemoryFrontier(), index=MemoryIndex())
+        virtual.web.page(f"{A}/", "home", "/table")
+        for query in ["", *single, *pairs]:
+            virtual.web.reply(f"{A}/table{query}", reply)
+        for name in NAMES:
+            virtual.web.page(f"{A}/names/{name}", f"{name}: {told(name)}")
+        await virtual.run_for(150.0)
+        return {url for url, _ in virtual.index.urls()}
+
+    read_ones = run_virtually(run())
+
+    assert read_ones >= NAMED_BARE
+    n_asked = len(asked.intersection(f"{A}/table{pair}" for pair in pairs))
+    assert (n_asked < 12) if is_table else (n_asked == len(pairs))
 
 
 def test_feeds_that_tell_of_versions_alone_are_left_after_a_few() -> None:

@@ -53,6 +53,7 @@ class AddressKind:
     is_unknown: bool = False  # an ending or a view of things that may be anything: images of disks
     is_mode: bool = False  # the same is asked for of many paths: likely another face of each
     is_face: bool = False  # the same is shown of many things
+    is_of_several: bool = False  # whatever several parameters choose together
     is_place: bool = False  # all that lies in a folder whose name speaks against it
     is_of_copies: bool = False  # brings whatever is not left out of the index
     is_endless: bool = False  # days and months go on for ever: what is over brings no more

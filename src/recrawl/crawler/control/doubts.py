@@ -47,7 +47,7 @@ _DOUBTS: Final = re.compile(
           |mediamanager|export_\w+|backlink|draft|preview|print|printable|email|share|raw|info|delete
           |protect|watch|unwatch|purge|credits|blame|snapshot|patch|log|shortlog|rss|atom|subscribe
           |1|yes|true|asc|desc|[\w%/.:+-]*)
-        |C=[NMSD]|O=[AD]|version=\d+
+        |C=[NMSD]|O=[AD]|sql=[^&;]*|version=\d+
         |[^=&;]{1,40}=  # a parameter without a value asks for what is there without it
         |(?<=[&;])[^=&;]{1,40})(?:$|[&;])  # and so does a switch beside others
     """,

@@ -22,10 +22,10 @@ are tried. A copy brings nothing, whatever the order of its words, and though it
 unless its address names what it alone is called; nor does a page that says nearly what it says
 without one of its parameters or the number at its end, or what its thing says, or part of it, or
 its title and else what is shown of others, or what is nearer to a seed and has the same query, nor
-one that asks
-to sign in, nor what a page is made of or is as a file, nor a version or another view of a page or
-of a thing that is known, nor a comparison of versions, nor a list by a query, or by words that are
-joined at the end of a path, that leads to nothing but pages that are known. What is left out of the
+one that asks to sign in, nor what a page is made of or is as a file, nor a version or another view
+of a page or of a thing that is known, nor a comparison of versions, nor a list by a query, or by
+words that are joined at the end of a path, that leads to nothing but pages that are known; what is
+chosen by several parameters and says what other pages say is such a list. What is left out of the
 index brings something where it leads on, as the later pages of an archive do, and what redirects
 brings what is found there that was not visited. What speaks against an address
 (:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
@@ -73,6 +73,7 @@ from recrawl.crawler.control.doubts import (
     without_hashes,
 )
 from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
+from recrawl.crawler.control.lines_said import LinesSaid
 from recrawl.crawler.control.lists import (
     PLACE_IN_LIST,
     begins_a_list,
@@ -91,7 +92,6 @@ __all__ = ["LITTLE", "AddressYields"]
 
 LITTLE: Final = "addresses of its kind have brought nothing new: only few of them are tried"
 _FEW: Final = 8  # values of a parameter that are told apart; one with more of them names pages
-_WITH_SEVERAL: Final = 4  # kinds of an address with several parameters
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
 _NOT_SEEN: Final = frozenset(
     {Outcome.LOST, Outcome.OBSOLETE, Outcome.DEFERRED, Outcome.THROTTLED, Outcome.DISALLOWED}
@@ -138,6 +138,7 @@ class AddressYields:
         # By kind and title, what pages said lately, and in which words.
         self._alike: dict[int, deque[tuple[int, int]]] = {}
         self._views = ViewsOfThings()
+        self._lines = LinesSaid()
         self._visited: set[int] = set()  # or handed out to be
         self._things: set[int] = set()  # what pages that are held may have other views of
         self._faces: dict[int, int] = {}  # what is shown of things, to the first that it is of
@@ -367,6 +368,33 @@ class AddressYields:
         title : of the page there
         """
         return any(self._titles.get(hash(wider)) == hash(title) for wider in less_specific(url))
+
+    def says_what_others_say(self, url: str, text: str) -> bool:
+        """Tell whether a list that is narrowed twice says what pages of its host have said.
+
+        Remember what any page says.
+
+        Parameters
+        ----------
+        url : in normal form
+        text : of the page there
+        """
+        host, lines = host_of(url), text.split("\n")
+        said = _is_narrowed_twice(url) and any(
+            hash(wider) in self._visited for wider in less_specific(url)
+        )
+        said = said and not self._lines.says_more(url, host, lines)
+        self._lines.keep(host, lines)
+        return said
+
+    def is_in_doubt(self, url: str) -> bool:
+        """Tell whether an address speaks against a page, and its kind has not proved worth it.
+
+        Parameters
+        ----------
+        url : in normal form
+        """
+        return self._is_in_doubt(url, self._kinds_of(url))
 
     def due_s(self, lease: Lease, now_s: float) -> float:
         """Return when a page that was never visited is to be tried: now, or later.
@@ -669,30 +697,37 @@ class AddressYields:
     def _void_kind(self, host: str, names: str) -> AddressKind:
         return self._kind("void", host, f"?{names}")
 
+    def _kinds_by_query(self, host: str, url: str) -> list[AddressKind]:
+        path, _, query = path_of(url).partition("?")
+        doubted = is_doubted(url)
+        calendar = calendar_of(url)
+        if calendar is not None:  # its days and months are of one kind
+            query = _OPEN.sub("=*", calendar.partition("?")[2]) or query
+        path, mode = without_hashes(path), f"?{self._words(host, path, query, anywhere=True)}"
+        kinds = [
+            self._kind("shape", host, path, f"?{self._words(host, path, query)}", doubted=doubted),
+            self._kind("any path", host, "/*", mode, doubted=doubted, broad=True, mode=True),
+        ]
+        if pages_of_file(url):  # what is in such files, or that none reads them
+            suffix = suffix_of(url.partition("?")[0])
+            kinds.append(self._kind("file", host, f"/*.{suffix}?*", broad=True))
+        parts = [shape_of_doubt(name, value) for name, _, value in _parts(query)]
+        # A filter that is chosen several times is no other combination each time.
+        names = "&".join(parts if doubted else dict.fromkeys(parts))
+        kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
+        if len(parts) > 1 and not doubted:
+            kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
+            kinds[-1].is_of_several = True
+        if calendar is not None:
+            kinds[0].is_endless, kinds[0].beside = True, kinds[1]
+        return kinds + self._place(host, url) if doubted else kinds
+
     def _kinds_by_words(self, url: str, of: Kind) -> list[AddressKind]:
         host = host_of(url)
         path, _, query = path_of(url).partition("?")
-        doubted = is_doubted(url)
         if query:
-            calendar = calendar_of(url)
-            if calendar is not None:  # its days and months are of one kind
-                query = _OPEN.sub("=*", calendar.partition("?")[2]) or query
-            path, mode = without_hashes(path), f"?{self._words(host, path, query, anywhere=True)}"
-            kinds = [
-                self._kind(
-                    "shape", host, path, f"?{self._words(host, path, query)}", doubted=doubted
-                ),
-                self._kind("any path", host, "/*", mode, doubted=doubted, broad=True, mode=True),
-            ]
-            parts = [shape_of_doubt(name, value) for name, _, value in _parts(query)]
-            # A filter that is chosen several times is no other combination each time.
-            names = "&".join(parts if doubted else dict.fromkeys(parts))
-            kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
-            if len(parts) > 1 and not doubted:
-                kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
-            if calendar is not None:
-                kinds[0].is_endless, kinds[0].beside = True, kinds[1]
-            return kinds + self._place(host, url) if doubted else kinds
+            return self._kinds_by_query(host, url)
+        doubted = is_doubted(url)
         suffix, branch = suffix_of(url), branch_of(path)
         if suffix is None and not doubted and is_joined(url):
             return [self._kind("joined", host, f"{branch}+*")]
@@ -817,7 +852,7 @@ def _against(found: list[AddressKind], doubted: AddressKind | None) -> AddressKi
     if not found[0].is_broad and found[0].is_known:  # what is known of it itself decides
         return found[0] if found[0].n_welcome <= 0 else None
     first, *broader = found
-    if len(found) == _WITH_SEVERAL and found[2].tries == 0:  # no such names were combined before
+    if found[-1].is_of_several and found[-2].tries == 0:  # no such names were combined before
         broader.pop()
     return next((kind for kind in reversed([first, *broader]) if kind.n_welcome <= 0), None)
 
@@ -828,6 +863,12 @@ def _is_apart(lease: Lease) -> bool:
     A sitemap tells when they changed, and what cannot exist how an error looks there.
     """
     return lease.kind is Kind.SITEMAP or is_probe(lease.url)
+
+
+def _is_narrowed_twice(url: str) -> bool:
+    """Tell whether an address asks for a list by two things or more, but for a place in it."""
+    asked = _parts(url.partition("?")[2])
+    return sum(PLACE_IN_LIST.fullmatch(name) is None for name, _, _ in asked) > 1
 
 
 def _title_in(shown: str) -> tuple[str, str, str]:

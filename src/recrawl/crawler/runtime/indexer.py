@@ -339,8 +339,9 @@ class Indexer:
             self._record(page, instead)
             return
         found = await self._found(page, extract)
-        told_news = self._tells_news(page.lease.url, extract, found)
-        self._recorder.add(found=found, is_first_visit=page.lease.last_visit_s is None)
+        is_first = page.lease.last_visit_s is None
+        told_news = self._tells_news(page.lease.url, extract, found, is_first_visit=is_first)
+        self._recorder.add(found=found, is_first_visit=is_first)
         update, document = self._considered(page, extract, told_news=told_news)
         links = self._link_list(page.lease, extract)
         pages = [one.url for one in found if one.kind is Kind.PAGE]
@@ -406,8 +407,12 @@ class Indexer:
         self.obsolete += 1
         self._record(page, Finding(Outcome.OBSOLETE, page.response))
 
-    def _tells_news(self, url: str, extract: Extract, found: Sequence[Discovery]) -> bool | None:
+    def _tells_news(
+        self, url: str, extract: Extract, found: Sequence[Discovery], *, is_first_visit: bool
+    ) -> bool | None:
         """Tell whether a page leads to what was not known; None: it is visited for what it says."""
+        yields = self._recorder.yields
+        is_said = yields.says_what_others_say(url, extract.text) and is_first_visit
         is_chosen = "?" in url or is_joined(url)
         if extract.noindex:
             found = [one for one in found if one.kind is Kind.PAGE and not is_doubted(one.url)]
@@ -415,12 +420,14 @@ class Indexer:
             plain = unsorted(url) if is_chosen else None
             is_sorted = plain is not None and self._recorder.knows(plain)
             is_sorted = is_sorted or (is_chosen and self._narrows(url, extract))
-            if not is_chosen or not is_list(extract.text, extract.anchors, is_sorted=is_sorted):
+            is_told = is_said or is_list(extract.text, extract.anchors, is_sorted=is_sorted)
+            if not is_chosen or not is_told:
                 return None
         if is_chosen:
-            repeats = self._recorder.yields.repeats
             return any(
-                leads_on(url, one.url, self._recorder.knows) and not repeats(one.url)
+                leads_on(url, one.url, self._recorder.knows)
+                and not yields.repeats(one.url)
+                and not (is_said and yields.is_in_doubt(one.url))
                 for one in found
             )
         return any(leads_elsewhere(url, one.url) for one in found)
