@@ -1,6 +1,6 @@
 """What a page says anew: the lines that came and went, and no more of them than can be kept."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recrawl.crawler.control.differences import difference, edit
@@ -121,3 +121,28 @@ def test_texts_that_differ_in_thousands_of_lines_are_replaced_whole() -> None:
             patched("a\nb\nc\nd\ne\nf", edit("a\nb\nc\nd\ne\nf", "a\nx\nc\nd\ne\ng"))
             == "a\nx\nc\nd\ne\ng"
         )
+
+
+def test_of_a_long_text_only_what_changed_is_told() -> None:
+    """At its head and its foot, with thousands of lines between them, many of which are alike."""
+    lines = [f"line {n}" if n % 2 else "}" for n in range(6_000)]
+    changed = ["a new head", *lines[:3_000], "one more", *lines[3_000:-1], "another foot"]
+
+    told = edit("\n".join(lines), "\n".join(changed)).split("\n")
+
+    assert [line for line in told if line[0] in "+-"] == [
+        "+a new head",
+        "+one more",
+        "-line 5999",
+        "+another foot",
+    ]
+    assert patched("\n".join(lines), "\n".join(told)) == "\n".join(changed)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.sampled_from("abcde"), max_size=12), st.lists(st.sampled_from("abcde")))
+def test_a_long_diff_makes_one_text_of_the_other(before: list[str], after: list[str]) -> None:
+    """Whatever stands before and behind the lines that both have once."""
+    held, new = ("\n".join([*some, *map(str, range(2_100)), *some]) for some in (before, after))
+
+    assert len(edit(held, new)) > 16_000 or patched(held, edit(held, new)) == new

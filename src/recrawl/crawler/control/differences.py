@@ -1,9 +1,11 @@
 """Differences of two copies of a page: lines that came and went, short enough to be kept."""
 
 import difflib
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Final
 
 from typing_extensions import override
 
@@ -24,8 +26,8 @@ _CONTEXT: Final = 2
 def edit(before: str, after: str) -> str:
     """Return a unified diff, cut where it is long; "" where the texts are the same.
 
-    The shortest edit is looked for where that takes milliseconds; between texts that differ in
-    thousands of lines all that lies between what both begin and end with is replaced.
+    The shortest edit is looked for where that takes milliseconds; in texts with thousands of lines
+    between the first change and the last one, between lines that both have once.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def edit(before: str, after: str) -> str:
     """
     held, new = before.split("\n"), after.split("\n")
     told: list[str] = []
-    for group in _Steps(_opcodes(held, new)).get_grouped_opcodes(_CONTEXT):
+    for group in _Steps(_shared_lines(held, new)).get_grouped_opcodes(_CONTEXT):
         (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
         told.append(f"@@ -{i1 + 1},{i2 - i1} +{j1 + 1},{j2 - j1} @@")
         for tag, a1, a2, b1, b2 in group:
@@ -46,19 +48,19 @@ def edit(before: str, after: str) -> str:
 
 
 class _Steps(difflib.SequenceMatcher[str]):
-    """Steps that were found already, to be grouped as difflib does."""
+    """Steps between lines that are known to be shared, to be grouped as difflib does."""
 
-    def __init__(self, steps: list[Any]) -> None:
+    def __init__(self, shared: list[difflib.Match]) -> None:
         super().__init__()
-        self._steps = steps
+        self._shared = shared
 
     @override
-    def get_opcodes(self) -> list[Any]:
-        return self._steps
+    def get_matching_blocks(self) -> list[difflib.Match]:
+        return self._shared
 
 
-def _opcodes(held: list[str], new: list[str]) -> list[Any]:
-    """Return the steps from one text to another, as difflib has them."""
+def _shared_lines(held: list[str], new: list[str]) -> list[difflib.Match]:
+    """Return what two texts have in common, as difflib has it."""
     shorter, start = min(len(held), len(new)), 0
     while start < shorter and held[start] == new[start]:
         start += 1
@@ -66,17 +68,62 @@ def _opcodes(held: list[str], new: list[str]) -> list[Any]:
     while end < shorter - start and held[-1 - end] == new[-1 - end]:
         end += 1
     a, b = held[start : len(held) - end], new[start : len(new) - end]
+    blocks, left = [(0, 0, start)], float(_MOST_PAIRS)
+    whole = [(0, len(a), 0, len(b))]
+    for a1, a2, b1, b2 in whole if _pairs(a, b) <= left else _stretches(a, b):
+        some, others = a[a1:a2], b[b1:b2]
+        if (pairs := _pairs(some, others)) <= left:
+            left -= pairs
+            found = difflib.SequenceMatcher(None, some, others, autojunk=False)
+            blocks += [
+                (start + a1 + i, start + b1 + j, n) for i, j, n in found.get_matching_blocks()
+            ]
+        blocks.append((start + a2, start + b2, int(a2 < len(a))))
+    blocks += [(len(held) - end, len(new) - end, end), (len(held), len(new), 0)]
+    return _joined(blocks)
+
+
+def _pairs(a: list[str], b: list[str]) -> float:
+    """Return how many pairs of lines are the same; of thousands of lines too many to compare."""
+    if max(len(a), len(b)) > _MOST_COMPARED:
+        return inf
     counts = Counter(b)
-    few = max(len(a), len(b)) <= _MOST_COMPARED
-    if few and sum(counts[line] for line in a) <= _MOST_PAIRS:
-        steps = difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
-    else:
-        steps = [("replace", 0, len(a), 0, len(b))]
-    moved = [(tag, *(place + start for place in places)) for tag, *places in steps]
-    last_a, last_b = len(held) - end, len(new) - end
-    first = [("equal", 0, start, 0, start)] if start else []
-    last = [("equal", last_a, len(held), last_b, len(new))] if end else []
-    return [*first, *moved, *last]
+    return sum(counts[line] for line in a)
+
+
+def _stretches(a: list[str], b: list[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield what lies between the lines that each has once, in an order that both have them in."""
+    once = [{line for line, n in Counter(lines).items() if n == 1} for lines in (a, b)]
+    places = {line: j for j, line in enumerate(b) if line in once[1]}
+    pairs = [(i, places[line]) for i, line in enumerate(a) if line in once[0] and line in places]
+    least: list[int] = []  # place in b that a run of pairs of each length can end with
+    last: list[int] = []  # the pair there, and the one before each pair
+    before: list[int] = []
+    for n, (_, place) in enumerate(pairs):
+        length = bisect_left(least, place)
+        before.append(last[length - 1] if length else -1)
+        least[length : length + 1], last[length : length + 1] = [place], [n]
+    n, run = last[-1] if last else -1, [(len(a), len(b))]
+    while n >= 0:
+        run.append(pairs[n])
+        n = before[n]
+    a1 = b1 = 0
+    for a2, b2 in reversed(run):
+        yield a1, a2, b1, b2
+        a1, b1 = a2 + 1, b2 + 1
+
+
+def _joined(blocks: list[tuple[int, int, int]]) -> list[difflib.Match]:
+    """Return blocks of lines, with those that follow each other made one, and the empty last."""
+    joined: list[difflib.Match] = []
+    for i, j, n in blocks:
+        held = joined[-1] if joined else difflib.Match(-1, -1, 0)
+        if n and (held.a + held.size, held.b + held.size) == (i, j):
+            joined[-1] = difflib.Match(held.a, held.b, held.size + n)
+        elif n:
+            joined.append(difflib.Match(i, j, n))
+    i, j, _ = blocks[-1]
+    return [*joined, difflib.Match(i, j, 0)]
 
 
 def _cut(lines: Sequence[str]) -> str:
