@@ -482,3 +482,18 @@ def test_an_index_that_is_closed_has_kept_what_it_learned(tmp_path: Path) -> Non
     assert held is not None
     assert FOOT[0] not in held.text
     again.close()
+
+
+def test_a_line_that_says_the_address_of_its_page_recurs_on_others() -> None:
+    """Escaped or not; where a note takes its place on all pages, none of them has changed."""
+    learned = Boilerplate()
+    pages = [f"{HOST}/fern%20{number}" for number in range(9)]
+    said = [[*lines(n)[4:6], f"To be cited as http://a.test/fern {n}, please."] for n in range(9)]
+    for page, told in zip(pages, said, strict=True):
+        learned.learn(page, told)
+
+    parted = learned.parted(pages[3], "\n".join(said[3]))
+
+    assert parted == ("\n".join(said[3][:2]), said[3][2])
+    assert learned.same(pages[3], parted, "\n".join([*said[3][:2], "Copy what you like."]))
+    assert not learned.same(pages[3], parted, "\n".join([said[3][0], "It was two.", said[3][2]]))

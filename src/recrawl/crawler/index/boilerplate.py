@@ -4,14 +4,17 @@ A line of a page's text is a block: a paragraph, a cell, a link of a list. One t
 quarter of the pages looked at lately is *repeated*. Repeated lines are left out where two of them
 stand together or one begins or ends a page, and with them a short line among them ("Prev", "Up",
 "Chapter 25", "Next"); a heading in the middle that many pages have in common stays, and so does a
-sentence. What no other page says is found all the same, also where it is left out.
+sentence. What no other page says is found all the same, also where it is left out. A line that says
+the address of its page, to be cited by, recurs as the same one.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import reduce
 from math import ceil
 from typing import Final
+from urllib.parse import unquote
 
 import numpy as np
 import xxhash
@@ -54,7 +57,9 @@ class Boilerplate:
     mark: Callable[[str], bytes] = as_it_is
     notes: HostNotes[HostLines] = field(init=False)
     _menus: MenuEntries = field(default_factory=MenuEntries)
-    _last: tuple[list[str], Hashes] = field(default_factory=lambda: ([], np.zeros(0, HASH)))
+    _last: tuple[str, list[str], Hashes] = field(
+        default_factory=lambda: ("", [], np.zeros(0, HASH))
+    )
 
     def __post_init__(self) -> None:
         self.notes = HostNotes(self.shelf, most=_MOST_HOSTS, every=_WRITTEN_EVERY)
@@ -72,7 +77,7 @@ class Boilerplate:
         host.pages += 1
         if host.early is not None and len(host.early) < _EARLY:
             host.early.append(url)
-        marks = self._hashes(lines)[:_LINES_OF_PAGE]
+        marks = self._hashes(url, lines)[:_LINES_OF_PAGE]
         opening = _opening(title, lines)
         if opening:
             marks = np.append(marks, np.array([_hash(_MARK + opening)], HASH))
@@ -85,7 +90,7 @@ class Boilerplate:
     def count(self, url: str, lines: list[str]) -> None:
         """Count lines of a page that is counted already."""
         host = self._host(url)
-        host.add(self._hashes(lines)[:_LINES_OF_PAGE])
+        host.add(self._hashes(url, lines)[:_LINES_OF_PAGE])
         self.notes.put(_name(url), host)
 
     def parted(self, url: str, text: str, title: str = "") -> tuple[str, str]:
@@ -110,7 +115,7 @@ class Boilerplate:
         They are no text of the page, but people look for them.
         """
         lines = left_out.split("\n")
-        counts = self._host(url).of(self._hashes(lines))
+        counts = self._host(url).of(self._hashes(url, lines))
         return "\n".join([lines[row] for row in np.flatnonzero(counts <= 1)])
 
     def same(
@@ -162,7 +167,7 @@ class Boilerplate:
         entries = self._menus.among(_name(url), url, beside(lines, new, repeated), links)
         host = self._host(url)
         if entries:
-            host.raise_to(self._hashes(sorted(entries)), ceil(2 * _SHARE * host.pages))
+            host.raise_to(self._hashes(url, sorted(entries)), ceil(2 * _SHARE * host.pages))
             self.notes.put(_name(url), host)
         return entries
 
@@ -211,14 +216,20 @@ class Boilerplate:
         host = self._host(url)
         if host.pages < _FEWEST:
             return set()
-        counts = host.of(self._hashes(lines))
+        counts = host.of(self._hashes(url, lines))
         return set(np.flatnonzero(counts >= _SHARE * host.pages).tolist())
 
-    def _hashes(self, lines: list[str]) -> Hashes:
-        """Return a number for each line; a page is asked about twice in a row."""
-        if self._last[0] != lines:
-            self._last = lines, np.array([_hash(line) for line in lines], HASH)
-        return self._last[1]
+    def _hashes(self, url: str, lines: list[str]) -> Hashes:
+        """Return a number for each line, whatever page it is of; one is asked about twice in a row.
+
+        Where lines say their page's own address, as links to what they stand on, they are the same.
+        """
+        if self._last[:2] != (url, lines):
+            own = url.partition("://")[2]
+            names = {own, unquote(own)} if own.partition("/")[2] else ()
+            said = [reduce(_without, names, line) for line in lines]
+            self._last = url, lines, np.array([_hash(line) for line in said], HASH)
+        return self._last[2]
 
 
 def _left_out(lines: list[str], repeated: set[int]) -> set[int]:
@@ -273,6 +284,10 @@ def _opening(title: str, lines: list[str]) -> str:
 
 def _name(url: str) -> str:
     return url.split("/", 3)[2]
+
+
+def _without(line: str, name: str) -> str:
+    return line.replace(name, _MARK) if name in line else line
 
 
 def _hash(text: str) -> int:
