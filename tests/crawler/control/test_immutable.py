@@ -49,6 +49,7 @@ def test_at_most_half_the_visits_go_to_versions_once_ten_were_visited_thrice() -
 
     assert plan is not None
     assert plan.crawl_rates[:N_OLD].sum() <= 0.5 * plan.crawl_rates.sum()
+    assert plan.lightest == pytest.approx((0.5 * N_FILES / N_OLD) ** 2)
 
 
 @pytest.mark.parametrize("visits", [1, 2])

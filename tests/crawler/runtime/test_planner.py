@@ -5,6 +5,7 @@ import json
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -425,10 +426,13 @@ def test_only_rates_that_moved_are_written() -> None:
     assert [one and one.crawl_rate_per_s for one in told] == [None, *[0.5 / DAY_S] * 3]
 
 
-@pytest.mark.parametrize("away_s", [0.0, 1e6])
-def test_pages_that_are_gone_are_looked_at_when_that_is_worth_the_price(away_s: float) -> None:
+@pytest.mark.parametrize(("away_s", "lightest"), [(0.0, 1.0), (1e6, 1.0), (1e6, 0.01)])
+def test_pages_that_are_gone_are_looked_at_when_that_is_worth_the_price(
+    away_s: float, lightest: float
+) -> None:
+    """Where the price is that of kinds that never change, they are worth no more than these."""
     policy, frontier = Policy(), Held(4)
-    policy.answer, frontier.away_s = answer, away_s
+    policy.answer, frontier.away_s = partial(answer, lightest=lightest), away_s
 
     async def main() -> VirtualCrawl:
         virtual = planning(frontier, policy, revisit=RevisitRules(1.0, 1e9, 1.0))
@@ -437,7 +441,7 @@ def test_pages_that_are_gone_are_looked_at_when_that_is_worth_the_price(away_s: 
 
     returns = run_virtually(main()).crawl.returns
 
-    assert returns.interval_s(1.0) == Returns(0.0, away_s, 50.0).interval_s(1.0)
+    assert returns.interval_s(1.0) == Returns(0.0, away_s, 50.0 / lightest).interval_s(1.0)
     assert frontier.looked == ([EPOCH_S + returns.interval_s(1.0)] if away_s else [])
 
 

@@ -92,7 +92,8 @@ class ByWorth(_Planned, RevisitPolicy):
         weights = np.ones(len(control))
         weights[rows] = pages.weights if np.any(pages.weights > 0) else 1.0
         wanted = weights[rows]
-        weights[rows] *= _worth_of_versions(self._believed.never_change(pages.page_ids))
+        worths = _worth_of_versions(self._believed.never_change(pages.page_ids))
+        weights[rows] *= worths
         control.grow(weights)
         # A visit by a clock that was ahead counts as of now, or its page would wait till then.
         last_visits = np.minimum(pages.last_visit_s, now_s)
@@ -123,6 +124,7 @@ class ByWorth(_Planned, RevisitPolicy):
             int(np.sum(decision.intervals[rows] >= 0.999 * control.bounds[2])),
             worth=gained / max(_MORE * float(brought.sum() * wanted.mean()), 1e-300),
             own_due=None if control.clocks is None else decision.own_due[rows],
+            lightest=float(worths.min(initial=1.0)),
         )
 
 

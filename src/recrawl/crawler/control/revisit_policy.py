@@ -179,6 +179,7 @@ class Schedule:
     foreseen : whether due times follow more than crawl rates, as what was found beside a page
     own_due : shape (n,), instants by each page's own rate alone; None: ``due`` are
     fast : groups of pages that change faster than usual, those with most to tell first
+    lightest : what a page weighs less than it should for being of a kind that never changes
     """
 
     crawl_rates: Vector
@@ -192,6 +193,7 @@ class Schedule:
     foreseen: bool = False
     own_due: Vector | None = None
     fast: tuple[FastClock, ...] = ()
+    lightest: float = 1.0
 
     def moved(self, pages: PlannedPages) -> NDArray[np.bool_]:
         """Say for which pages this is news, by more than a twentieth of an interval.

@@ -54,6 +54,7 @@ class SolvedPlan:
     """A plan, and the rows that it changes."""
 
     record: PlanRecord
+    gone_price: float  # of a look at a page that is gone, which changes as seldom as any
     least_price: float
     worth: float
     lasting: float
@@ -257,6 +258,7 @@ class Planner:
         told = unannounced(pages, announcers, pages.seen_s, now_s)
         return SolvedPlan(
             record,
+            schedule.price / schedule.lightest,
             least_price,
             schedule.worth,
             1.0  # what is found while others wait is worth what they are
@@ -387,7 +389,7 @@ class Planner:
                 lasting=self._due_times.price.lasting,
             )
         )
-        self._returns.price = solved.record.price
+        self._returns.price = solved.gone_price
         record = solved.record
         fresh_s = record.freshness * record.n_pages / record.budget_per_s
         self._due_times.price.observe_plan(record.price, fresh_s, solved.lasting)
