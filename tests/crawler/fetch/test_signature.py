@@ -100,6 +100,10 @@ def of_page(html: str) -> bytes:
         ("Beiträge: 143", "Beiträge: 144"),
         ("Total posts 99 • Total members 9", "Total posts 101 • Total members 10"),
         ("Messages 1,234 Reaction score 56 Points 63", "Messages 9 Reaction score 1 Points 4"),
+        ("Definition at line 57 of file oar.h.", "Definition at line 1203 of file oar.h."),
+        ("Definiert in Zeile 57 der Datei oar.h.", "Definiert in Zeile 61 der Datei oar.h."),
+        ("Source (★ 1636)", "Source (★ 942)"),
+        ("Source [⭐1.2k]", "Source [⭐12,345]"),
         ("1767571200", "1767571260123"),
         ("d41d8cd98f00b204e9800998ecf8427e", "0cc175b9c0f1b6a831c399e269772661"),
         ("csrf_9f8e7d6c5b4a39281706", "csrf_1a2b3c4d5e6f70819203"),
@@ -144,6 +148,10 @@ def test_what_changes_by_itself_changes_no_signature(one: str, other: str) -> No
         ("Beiträge: 45 €", "Beiträge: 46 €"),
         ("messages: 500", "messages: 600"),
         ("total members only", "total posts only"),
+        ("the definition at line 5a", "the definition at line 5b"),
+        ("a film (★ 4)", "a film (★ 5)"),
+        ("rated (★ 3.5)", "rated (★ 4.5)"),
+        ("★ 24 hours", "★ 48 hours"),
         ("open on Monday", "open on Friday"),
         ("2026", "2027"),
     ],
@@ -157,6 +165,7 @@ PAGE = """<html><head><title>Ferry</title><meta name="csrf" content="{token}">
 <script nonce="{token}">track("{token}")</script><style>/* {token} */</style></head>
 <body><header>Logo {token}</header><nav>Menu {token}</nav><div class="breadcrumbs">{token}</div>
 <main><h1>Ferry</h1><p>The ferry carries {cars} cars.</p><!-- {token} -->
+<div class="ttc" id="a_oar"><div class="ttdef"><b>Definition</b> oar.h:{token}</div></div>
 <form><input value="{token}"><button>{token}</button></form></main>
 <aside>Ad {token}</aside><div hidden>{token}</div>
 <footer>Served to {token}</footer></body></html>"""

@@ -119,6 +119,12 @@ _NO_MONEY: Final = r"(?![\w%€$£]| [%€$£]| euro| pro )"
 _REACH: Final = 48  # characters before a word in which what it ends begins
 _WITHOUT_SPACES: Final = "前전"  # in scripts that need none
 
+# Where a manual of a program says that something stands in its source, and what likes are told by.
+_IN_SOURCE: Final = (
+    "definition at line", "definiert in zeile", "définition à la ligne", "definición en la línea",
+)  # fmt: skip
+_STARRED: Final = re.compile(r"(?<=[(\[])[★⭐☆]\ufe0f? ?(?:\d[\d,.]{0,9}k|\d[\d,]{1,12})(?=[)\]])")
+
 _UNITS_AGO: Final = "(?:minutes|hours|days|weeks|months|years)"
 
 _Step = tuple[str, str, str]  # a word, what begins with it and what it ends; "": nothing does
@@ -161,10 +167,17 @@ def _patterns() -> Iterator[_Step]:
         yield word, rf"{day} (?:de )?{word}\.?(?: de)?,? \d{{4}}(?!\d)", ""
     yield "年", r"\d{4}年 ?\d{1,2}月 ?\d{1,2}日", ""
     yield "년", r"\d{4}년 ?\d{1,2}월 ?\d{1,2}일", ""
+    yield from _of_programs()
+
+
+def _of_programs() -> Iterator[_Step]:
+    """Yield the same of what programs say of the pages that they make."""
     for word in _MADE:
         yield word, _from(word, rf"(?: in | en | within |: ?| ){_LASTED}{_ASKED}"), ""
     for kind in ("execution", "generation", "rendering", "parse", "load"):
         yield f"{kind} time", _from(f"{kind} time", rf":? {_LASTED}"), ""
+    for word in _IN_SOURCE:
+        yield word, _from(word, r" \d{1,7}(?!\w)"), ""
     yield "visitor", _from("visitor", rf" (?:number|no\.|#):? ?{_COUNT}"), ""
 
 
@@ -256,7 +269,7 @@ def without_passing(stable: str) -> str:
         if begun:
             stable = _compiled(begun).sub("#", stable)
         stable = stable.replace(f"# {word.strip()}", "#")
-    return stable
+    return stable if stable.isascii() else _STARRED.sub("#", stable)
 
 
 def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
