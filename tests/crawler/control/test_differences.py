@@ -50,6 +50,16 @@ def test_a_line_is_whole_up_to_a_thousand_characters_with_its_mark() -> None:
     assert told.split("\n")[1:3] == [f"-{'a' * 999}", f"-{'b' * 999}…"]
 
 
+def test_of_a_long_line_that_place_is_shown() -> None:
+    """As of a program, which is one: with sixty characters before it. Another line is whole."""
+    before, after = (f"{'x' * 5_000}{word}{'y' * 2_000}" for word in ("black", "white"))
+
+    told = edit(f"a title\n{before}", f"another\n{after}\nlast").split("\n")
+
+    shown = [f"{'x' * 60}{word}{'y' * 933}…" for word in ("black", "white")]
+    assert told[1:] == ["-a title", f"-…{shown[0]}", "+another", f"+…{shown[1]}", "+last"]
+
+
 def test_two_lines_that_stayed_are_shown_before_a_change_and_two_after_it() -> None:
     lines = list("abcdefghi")
 
