@@ -132,7 +132,8 @@ class Boilerplate:
         lines of the page's own, of which a paragraph follows, is none. Nor is what replaces a line
         of the page's own where hardly more than its title is text: of a sheet of facts, between
         words that many pages have ("Room", "Phone"), all was left out. A link beside repeated lines
-        that has come to some other pages, too, is an entry of their menu: it is repeated.
+        that has come to some other pages, too, is an entry of their menu: it is repeated. A line
+        with the address of its page was repeated where it was left out.
         """
         lines = text.split("\n")
         before, after = Counter(f"{held[0]}\n{held[1]}".split("\n")), Counter(lines)
@@ -142,7 +143,7 @@ class Boilerplate:
         del gone[""], come[""]
         if gone and come:
             gone, come = self._other(gone, come), self._other(come, gone)
-        lost = {line for line in gone if line in out or self._repeated(url, [line])}
+        lost = {line for line in gone if line in out or self._is_of_host(url, line)}
         new = [line for line in come if not self._repeated(url, [line])]
         entries = self._entries_among(url, lines, set(new), out, links) if new else set()
         new = [line for line in new if line not in entries]
@@ -153,6 +154,10 @@ class Boilerplate:
             is_same = not self._is_within(url, lines, set(held[0].split("\n")), set(new))
             self.count(url, new)
         return is_same
+
+    def _is_of_host(self, url: str, line: str) -> bool:
+        """Tell whether a line recurs that says no address of its page: that may be a text's own."""
+        return bool(self._repeated(url, [line])) and not any(one in line for one in _names(url))
 
     def _entries_among(
         self,
@@ -225,8 +230,7 @@ class Boilerplate:
         Where lines say their page's own address, as links to what they stand on, they are the same.
         """
         if self._last[:2] != (url, lines):
-            own = url.partition("://")[2]
-            names = {own, unquote(own)} if own.partition("/")[2] else ()
+            names = _names(url)
             said = [reduce(_without, names, line) for line in lines]
             self._last = url, lines, np.array([_hash(line) for line in said], HASH)
         return self._last[2]
@@ -284,6 +288,12 @@ def _opening(title: str, lines: list[str]) -> str:
 
 def _name(url: str) -> str:
     return url.split("/", 3)[2]
+
+
+def _names(url: str) -> set[str]:
+    """Return what a page may call itself, which is more than its host."""
+    own = url.partition("://")[2]
+    return {own, unquote(own)} if own.partition("/")[2] else set()
 
 
 def _without(line: str, name: str) -> str:
