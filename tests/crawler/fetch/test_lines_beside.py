@@ -47,3 +47,10 @@ def test_a_line_is_read_once_however_many_links_it_has(monkeypatch: pytest.Monke
     deep = "".join(f"<div><a href=/{n}>older</a> of lamps " for n in range(1_500))
     assert marked(deep) == []
     assert sum(read) <= 8 * len(LexborHTMLParser(deep).text())
+
+
+def test_links_of_a_drawing_are_no_hindrance() -> None:
+    """They lead by an attribute of another name."""
+    line = "<p><a rel=prev href=/1>Sofas</a> <a rel=next href=/2>Lamps</a></p>"
+
+    assert marked(f"{line}<svg><a xlink:href=/1><text>Sofas</text></a></svg>") == ["Sofas Lamps"]

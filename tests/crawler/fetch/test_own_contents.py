@@ -93,3 +93,23 @@ def test_what_a_rule_selects_is_text() -> None:
     """People have said so."""
     rule = ContentRule("*", "ul")
     assert read(CONTENTS[0], rule).text == "Leaves\ngrow(x)\nSpores"
+
+
+def test_a_drawing_leads_to_places_by_an_attribute_of_its_own() -> None:
+    """Such a link is no link of the page's text, and no hindrance."""
+    drawn = "<svg><a xlink:href='#1'><text>Leaves</text></a></svg>"
+
+    assert read(drawn + CONTENTS[0]).text == WITHOUT
+
+
+def test_what_the_page_is_called_is_no_name_of_its_table_of_contents() -> None:
+    """Also where it stands in one box with that: "Ferns of the woods" stays, "Contents" goes."""
+    for name, text in (
+        ("Ferns of the woods", f"Ferns of the woods\n{WITHOUT}"),
+        ("Contents", WITHOUT),
+    ):
+        html = BODY.format("", "").replace("<h1>", f"<div>{CONTENTS[0]}{name}</div><h1>")
+        page = f"<title>Ferns of the woods - Manual</title><body>{html}</body>"
+        response = FetchResponse(URL, 200, page.encode(), "text/html", "utf-8")
+
+        assert PageExtractor("recrawl").page(response).text == text

@@ -59,7 +59,7 @@ def mark_lines_beside(tree: LexborHTMLParser, text: str) -> None:
             told.add(_references(line))
     firsts = {references[0] for references in told if len(references) > 1}
     links = tree.css("a[href]") if firsts else []
-    again = [link for link in links if link.attributes["href"] in firsts]
+    again = [link for link in links if link.attributes.get("href") in firsts]
     lines = {line.mem_id: line for line in map(_line_of, again[:_MOST_BESIDE]) if line is not None}
     for line in lines.values():
         if _references(line) in told:

@@ -45,7 +45,7 @@ def clear_own_contents(tree: LexborHTMLParser, url: str) -> None:
     is_linked: dict[int, bool] = {}
     links: dict[int, list[LexborNode]] = {}
     for link in tree.css(_LEADING)[:_MOST]:
-        if not (link.attrs["href"] or "").startswith(own):
+        if not (link.attributes.get("href") or "").startswith(own):  # a drawing's: "xlink:href"
             continue
         outer = _outermost_list(link) or _outermost_linked(link, is_linked)
         if outer is not None and (outer.mem_id in lists or len(lists) < _MOST_LISTS):
@@ -56,7 +56,8 @@ def clear_own_contents(tree: LexborHTMLParser, url: str) -> None:
     said = [(_name_of(heading), heading.tag or "") for heading in headings]
     for mark in likely:
         if _is_contents(lists[mark], links[mark], said):
-            _clear(lists[mark])
+            title = tree.css_first("title")
+            _clear(lists[mark], "" if title is None else _said(title))
 
 
 def _outermost_list(link: LexborNode) -> LexborNode | None:
@@ -126,20 +127,27 @@ def _in_order(named: list[str], said: list[str]) -> int:
     return n
 
 
-def _clear(outer: LexborNode) -> None:
-    """Take a list away, with what is around it where that says no more than a name."""
+def _clear(outer: LexborNode, title: str) -> None:
+    """Take a list away, with what is around it where that is no more than the list's name."""
     for _ in range(_MOST_AROUND):
         around = outer.parent
         if around is None or around.tag not in _AROUND:
             break
         if _letters(around) - _letters(outer) > _LONGEST_NAME:
             break
+        name = _said(around).replace(_said(outer), "").strip()
+        if name and name in title:  # the page's own
+            break
         outer = around
     outer.decompose()
 
 
 def _name_of(node: LexborNode) -> str:
-    return _NUMBER.sub("", " ".join(node.text()[:1_000].casefold().split())).strip(" \u00b6#")
+    return _NUMBER.sub("", _said(node)).strip(" \u00b6#")
+
+
+def _said(node: LexborNode) -> str:
+    return " ".join(node.text()[:1_000].casefold().split())
 
 
 def _letters(node: LexborNode) -> int:
