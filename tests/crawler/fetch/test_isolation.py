@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 from unittest.mock import Mock
 
 import pytest
@@ -246,6 +247,23 @@ async def test_a_host_whose_pages_were_read_sends_one_of_poison_without_harm_to_
 def test_what_could_be_dear_is_not_read_at_once(response: FetchResponse) -> None:
     """Small bodies too, where a product of their parts is large."""
     assert not is_cheap(response)
+
+
+def test_a_page_that_cannot_be_read_at_once_is_left_to_a_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever the error is: in this process it would end the crawl."""
+    extractor = IsolatedExtractor("recrawl", PLENTY)
+
+    def fail(_: object, response: FetchResponse) -> NoReturn:
+        raise KeyError(response.url)
+
+    try:
+        assert extractor.at_once(page(b"<p>x")) is not None
+        monkeypatch.setattr(PageExtractor, "page", fail)
+        assert extractor.at_once(page(b"<p>x")) is None
+    finally:
+        extractor.close()
 
 
 def pdf(*pages: str, letters: str = "", title: str = "A quiet lantern") -> bytes:

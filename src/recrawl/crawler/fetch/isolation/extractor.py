@@ -73,7 +73,10 @@ class IsolatedExtractor(Extractor):
     def at_once(self, response: FetchResponse) -> Extract | None:
         if self._is_dear or not is_cheap(response):
             return None
-        return self._in_place.page(response)
+        try:
+            return self._in_place.page(response)
+        except Exception:  # no page stops the crawl: a reader fails for it, and it is put aside
+            return None
 
     @override
     async def page(self, response: FetchResponse) -> Extract:
