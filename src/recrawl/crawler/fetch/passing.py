@@ -123,7 +123,9 @@ _WITHOUT_SPACES: Final = "前전"  # in scripts that need none
 _IN_SOURCE: Final = (
     "definition at line", "definiert in zeile", "définition à la ligne", "definición en la línea",
 )  # fmt: skip
-_STARRED: Final = re.compile(r"(?<=[(\[])[★⭐☆]\ufe0f? ?(?:\d[\d,.]{0,9}k|\d[\d,]{1,12})(?=[)\]])")
+_LIKED: Final = r"(?<=[(\[])[★⭐☆]\ufe0f? ?(?:\d[\d,.]{{0,9}}k|\d[\d,]{{{},12}})(?=[)\]])"
+_MANY_LIKES: Final = re.compile(_LIKED.format(1))
+_LIKES: Final = re.compile(_LIKED.format(0))
 
 _UNITS_AGO: Final = "(?:minutes|hours|days|weeks|months|years)"
 
@@ -269,7 +271,11 @@ def without_passing(stable: str) -> str:
         if begun:
             stable = _compiled(begun).sub("#", stable)
         stable = stable.replace(f"# {word.strip()}", "#")
-    return stable if stable.isascii() else _STARRED.sub("#", stable)
+    if not stable.isascii() and _MANY_LIKES.search(
+        stable
+    ):  # not the stars of a guide, five at most
+        stable = _LIKES.sub("#", stable)
+    return stable
 
 
 def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
