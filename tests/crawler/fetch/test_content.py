@@ -75,6 +75,8 @@ MANUALS = (  # what leads to the pages beside one, as manuals write it
     '<div class="search-results"><h1><span></span> results matching "<span></span>"</h1><ul></ul>'
     '<a href="s"></a></div>',
     '<div class="rel"><a rel="prev" href="a">Algae</a> | <a rel="next" href="c">Cacti</a></div>',
+    '<div id="nav"><li>Plants</li><li><a href="a">Algae</a></li><li><a href="c">Cacti</a></div>',
+    '<table><tr><td id="menu"><a href="a">Algae</a><br><a href="c">Cacti</a></td></tr></table>',
 )
 
 
@@ -97,6 +99,10 @@ def test_what_leads_to_the_pages_beside_one_is_no_text(beside: str) -> None:
     see = "<p>See <a href='c'>Cacti</a></p>"
     assert read(f"<body>{head}<h1>Ferns</h1>{see}</body>").text == "Ferns\nSee Cacti"
     assert "Blue" in read('<body><h1>Ferns</h1><p class="navy">Blue</p></body>').text
+    part = (
+        '<div class="section" id="menu"><h2><a href="#menu">Menu</a></h2><a href="c">Soup</a></div>'
+    )
+    assert read(f"<body><h1>Ferns</h1>{part}</body>").text == "Ferns\nMenu\nSoup"
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,8 @@ _ANY_MAIN: Final = ", ".join(_MAIN)
 _ASIDE: Final = (
     'aside, .sidebar, .related, .nav, [class^="nav-"], [class*=" nav-"], [class^="navi"], '
     '[class*=" navi"], [class^="navset"], [class*="-navbar"], [class^="prev-next"], .navheader, '
-    ".navfooter, .navpath, .pager, .pagination, .search-results"
+    ".navfooter, .navpath, .pager, .pagination, .search-results, "
+    ":is(div,ul,td):is(#nav,#navigation,#sidebar,#menu):not(.section)"
 )
 _ASIDE_WITHIN: Final = ", ".join(f"{whole} {box}" for whole in _MAIN for box in _ASIDE.split(", "))
 _LEAST_ASIDE: Final = 100  # letters that lead nowhere, and more than those that do: it is a text
