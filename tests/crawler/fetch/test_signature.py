@@ -30,6 +30,8 @@ def of_page(html: str) -> bytes:
         ("5.1.2026", "31.12.26"),
         ("01/05/2026", "1/6/2026"),
         ("5 January 2026", "17th Feb. 2025"),
+        ("2026 Jan 5", "2025 February 17"),
+        ("2026-Jan-05", "2025-Feb-17"),
         ("Jan 5, 2026", "September 17th 2025"),
         ("5 minutes ago", "an hour ago"),
         ("just now", "2 days ago"),
