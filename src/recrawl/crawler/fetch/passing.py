@@ -28,6 +28,11 @@ _COUNTED: Final = (
     "просмотры", "просмотра", "переглядів", "görüntüleme", "lượt xem", "浏览", "瀏覽", "阅读",
     "閲覧数", "조회수", "조회", "followers", "subscribers", "upvotes", "watchers",
 )  # fmt: skip
+_COUNTS: Final = (  # the same as nouns, behind which and before which other words may stand at once
+    "阅读数", "阅读量", "阅读次数", "浏览数", "浏览量", "浏览次数", "访问量", "访问数", "访问次数",
+    "访客数", "点击量", "点击数", "点击次数", "播放量", "下载量", "下载次数", "点赞数", "瀏覽數",
+    "瀏覽量", "瀏覽次數", "觀看次數", "點閱數", "閲覧回数", "再生回数", "アクセス数", "조회수",
+)  # fmt: skip
 _BARE: Final = ("views", "vues", "visitas", "aufrufe", "zugriffe")  # told without a colon too
 _COMMENTS: Final = (  # which are in the text themselves where it is theirs
     "comments", "kommentare", "commentaires", "comentarios", "comentários", "commenti", "reacties",
@@ -113,6 +118,10 @@ _THE_DATE: Final = (  # "thursday, 26 november 2026", "thu nov 26, 2026"
     r"\.?(?=,? (?:den |der |le |the )?(?:#|\d{1,2}[ ./-]|\d{4}-\d\d-"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? \d))"
 )
+_WEEKDAY_AFTER: Final = (
+    r"(?: ?(?:[(（][一二三四五六日月火水木金土월화수목금토일][)）]|(?:星期|週|周)[一二三四五六日天]"
+    r"|[(（]?(?:[日月火水木金土]曜日?|[월화수목금토일]요일)[)）]?))?"
+)
 _AT: Final = r"(?=,? (?:um |à |a las |alle |às |om |в |o |kl\.? )?\d{1,2}[:.h]\d{2})"
 _COUNT: Final = r"\d[\d,.]{0,20}"
 _NO_MONEY: Final = r"(?![\w%€$£]| [%€$£]| euro| pro )"
@@ -143,7 +152,13 @@ def _patterns() -> Iterator[_Step]:
         colon = " ?[:：]?" if word in _BARE or not word.isascii() else " ?[:：]"
         begun = rf"(?:{colon} ?{_COUNT}k?(?!\w)| ?[(（]{_COUNT}k?[)）])"
         many = r"(?<![\w.,])\d(?:[\d,.]{0,19}\d)? ?"
-        yield word, _from(word, begun), many + r"(?:k|tsd\.?|mio\.?|тыс\.?|[万萬만条條]|件の)? ?\Z"
+        yield (
+            word,
+            _from(word, begun),
+            many + r"(?:k|tsd\.?|mio\.?|тыс\.?|[万萬만条條次]|件の)? ?\Z",
+        )
+    for word in _COUNTS:
+        yield word, rf"{word} ?[:：]? ?{_COUNT} ?[万萬億亿만]?(?![\da-z])", ""
     yield from _of_authors()
     for word, verbs in _TIMES_DONE.items():
         then = rf"{_COUNT}[ -]?{word} (?:{verbs})(?!\w)"
@@ -167,8 +182,8 @@ def _patterns() -> Iterator[_Step]:
     for word in dict.fromkeys(MONTHS):
         day = r"\d(?<!\w\d)\d?(?:er|\.)?"
         yield word, rf"{day} (?:de )?{word}\.?(?: de)?,? \d{{4}}(?!\d)", ""
-    yield "年", r"\d{4}年 ?\d{1,2}月 ?\d{1,2}日", ""
-    yield "년", r"\d{4}년 ?\d{1,2}월 ?\d{1,2}일", ""
+    yield "年", rf"\d{{4}}年 ?\d{{1,2}}月 ?\d{{1,2}}日{_WEEKDAY_AFTER}", ""
+    yield "년", rf"\d{{4}}년 ?\d{{1,2}}월 ?\d{{1,2}}일{_WEEKDAY_AFTER}", ""
     yield from _of_programs()
 
 
@@ -238,9 +253,10 @@ _MOST_COLUMNS: Final = 30
 _MOST_BLOCKS: Final = 5_000
 _MOST_LEVELS: Final = 4
 _compiled = cache(re.compile)  # all of them would take as long as reading thirty pages
+_CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2})?(?![\da-z:])"
 _DATE_IN_WORDS: Final = re.compile(  # of scripts without spaces
-    r"(?<![\da-z_.-])\d{4}(?:([-/])\d{1,2}\1\d{1,2}|\.\d\d\.\d\d)(?![\da-z_.-])"
-    r"(?: ?\d{1,2}:\d{2}(?::\d{2})?(?!\d))?"
+    r"(?<![\da-z_.:-])(?:\d{4}(?:([-/])\d{1,2}\1\d{1,2}|\.\d\d\.\d\d|\. \d{1,2}\. \d{1,2}\.)"
+    rf"(?![\da-z_.-])(?: ?{_CLOCK})?|{_CLOCK})"
 )
 _NO_SPACES: Final = re.compile("[\u3040-\u9fff\uac00-\ud7af]")
 _SPACED: Final = bytes(
