@@ -28,10 +28,9 @@ _COUNTED: Final = (
     "просмотры", "просмотра", "переглядів", "görüntüleme", "lượt xem", "浏览", "瀏覽", "阅读",
     "閲覧数", "조회수", "조회", "followers", "subscribers", "upvotes", "watchers",
 )  # fmt: skip
-_COUNTS: Final = (  # the same as nouns, behind which and before which other words may stand at once
-    "阅读数", "阅读量", "阅读次数", "浏览数", "浏览量", "浏览次数", "访问量", "访问数", "访问次数",
-    "访客数", "点击量", "点击数", "点击次数", "播放量", "下载量", "下载次数", "点赞数", "瀏覽數",
-    "瀏覽量", "瀏覽次數", "觀看次數", "點閱數", "閲覧回数", "再生回数", "アクセス数", "조회수",
+_COUNTS: Final = (  # of what is done, as nouns: other words may stand before and behind at once
+    "阅读", "浏览", "瀏覽", "访问", "点击", "點閱", "播放", "下载", "閲覧", "再生", "アクセス",
+    "조회",
 )  # fmt: skip
 _BARE: Final = ("views", "vues", "visitas", "aufrufe", "zugriffe")  # told without a colon too
 _COMMENTS: Final = (  # which are in the text themselves where it is theirs
@@ -158,7 +157,8 @@ def _patterns() -> Iterator[_Step]:
             many + r"(?:k|tsd\.?|mio\.?|тыс\.?|[万萬만条條次]|件の)? ?\Z",
         )
     for word in _COUNTS:
-        yield word, rf"{word} ?[:：]? ?{_COUNT} ?[万萬億亿만]?(?![\da-z])", ""
+        counts = rf"{word}(?:[次回]?[数數]|量|수) ?[:：]? ?{_COUNT} ?[万萬億亿만]?(?![\da-z])"
+        yield word, counts, ""
     yield from _of_authors()
     for word, verbs in _TIMES_DONE.items():
         then = rf"{_COUNT}[ -]?{word} (?:{verbs})(?!\w)"
@@ -253,10 +253,11 @@ _MOST_COLUMNS: Final = 30
 _MOST_BLOCKS: Final = 5_000
 _MOST_LEVELS: Final = 4
 _compiled = cache(re.compile)  # all of them would take as long as reading thirty pages
-_CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2})?(?![\da-z:])"
+_CLOCK: Final = r":\d{2}(?::\d{2})?(?![\da-z:])"
 _DATE_IN_WORDS: Final = re.compile(  # of scripts without spaces
-    r"(?<![\da-z_.:-])(?:\d{4}(?:([-/])\d{1,2}\1\d{1,2}|\.\d\d\.\d\d|\. \d{1,2}\. \d{1,2}\.)"
-    rf"(?![\da-z_.-])(?: ?{_CLOCK})?|{_CLOCK})"
+    r"[0-9](?<![\da-z_.:-].)(?:"
+    r"\d{3}(?:([-/])\d{1,2}\1\d{1,2}|\.\d\d\.\d\d|\. \d{1,2}\. \d{1,2}\.)(?![\da-z_.-])"
+    rf"(?: ?\d{{1,2}}{_CLOCK})?|\d?{_CLOCK})"
 )
 _NO_SPACES: Final = re.compile("[\u3040-\u9fff\uac00-\ud7af]")
 _SPACED: Final = bytes(
