@@ -230,8 +230,9 @@ class Boilerplate:
         Where lines say their page's own address, as links to what they stand on, they are the same.
         """
         if self._last[:2] != (url, lines):
-            names = _names(url)
-            said = [reduce(_without, names, line) for line in lines]
+            text = "\n".join(lines)
+            names = [name for name in _names(url) if name in text]
+            said = [reduce(_without, names, line) for line in lines] if names else lines
             self._last = url, lines, np.array([_hash(line) for line in said], HASH)
         return self._last[2]
 
