@@ -1,5 +1,7 @@
 """The adapters over PostgreSQL, through the same suites as all others, on a real server."""
 
+import contextlib
+import os
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +27,16 @@ from recrawl.testing.conformance import FeedSuite, FrontierSuite, IndexSuite
 __all__ = ["databases"]
 
 HOST = "http://a.test"
+
+
+def _bytes_of_copies() -> int:
+    """Return the size of what this process's copies have written to their files."""
+    sizes = []
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            if "recrawl-copy-" in os.readlink(f"/proc/self/fd/{number}"):
+                sizes.append(os.stat(int(number)).st_size)
+    return sum(sizes)
 
 
 class OverPostgres:
@@ -104,6 +116,29 @@ class TestPostgresFrontier(OverPostgres, FrontierSuite):
         assert reader.feed.last() == 7
         assert reader.in_indexing() == []
         reader.close()
+
+    def test_of_a_copy_only_what_memory_has_no_room_for_is_written_to_its_file(
+        self, frontier: Frontier
+    ) -> None:
+        """All of it is there, and a file that nobody reads takes half of the time."""
+        self._made.close()
+        written = []
+        for memory_bytes in (2**26, 2**20):
+            frontier = self._made = PostgresFrontier(self._membership, memory_bytes=memory_bytes)
+            name = f"{memory_bytes}" * 10
+            found = [Discovery(f"{HOST}/{name}/{number}", HOST) for number in range(3_000)]
+            frontier.admit(found, 0.0, AdmissionLimits())
+            (host,) = frontier.hosts()
+            leases = frontier.lease(host.host_id, limit=50, due_by_s=9.0, now_s=1.0, until_s=9.0)
+            visit = Visit(2.0, Outcome.NEW, 200)
+            frontier.complete([PageUpdate(one, visit, PageState.INDEXED, 50.0) for one in leases])
+            assert sum(1 for one in found if frontier.details(one.url) is not None) == 3_000
+            written.append(_bytes_of_copies())
+            if memory_bytes == 2**26:
+                frontier.close()
+
+        assert written[0] == 0 < written[1]
+        assert frontier.n_pages_by_state() == {PageState.INDEXED: 100, PageState.DISCOVERED: 5_900}
 
     def test_what_others_have_put_off_is_no_part_of_the_pages_of_a_process(
         self, frontier: Frontier

@@ -92,6 +92,29 @@ def test_a_process_whose_lease_ended_writes_nothing_more(
     again.close()
 
 
+def test_a_copy_of_which_a_change_was_not_written_is_used_no_more(
+    two: tuple[Membership, Membership], database: Database
+) -> None:
+    """It says what the database does not, and takes nothing back."""
+    first, second = two
+    first.take(8)
+    frontier = PostgresFrontier(first)
+    frontier.admit([Discovery(f"{HOSTS[0]}/", HOSTS[0])], 1.0, AdmissionLimits())
+    (host,) = frontier.hosts()
+    (lease,) = frontier.lease(host.host_id, limit=1, due_by_s=9.0, now_s=2.0, until_s=9.0)
+    _let_lapse(database, first)
+    second.renew()
+    with pytest.raises(OwnershipLost):
+        frontier.complete([PageUpdate(lease, Visit(3.0, Outcome.NEW), PageState.INDEXED, 4.0)], 3.0)
+
+    with pytest.raises(OwnershipLost):
+        frontier.lease(host.host_id, limit=1, due_by_s=9.0, now_s=5.0, until_s=9.0)
+    with pytest.raises(OwnershipLost):
+        frontier.save_host(host)
+    frontier.settle()
+    frontier.close()
+
+
 def test_a_fence_holds_until_the_transaction_ends(
     two: tuple[Membership, Membership], database: Database
 ) -> None:

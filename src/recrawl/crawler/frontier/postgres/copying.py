@@ -1,10 +1,10 @@
 """An owner's copy of its shards: made of the database, and every change of it written there first.
 
 The copy is a private SQLite file without a name, which is gone with the process. Triggers note
-which rows a transaction touches; :meth:`Copying.flush` writes these to the database, in one
-transaction that is fenced, before the transaction of the copy counts. So the copy never says what
-the database does not; the leases of pages alone are the copy's own, and what a plan moved is
-written with the page's next visit, or when the shard is given back.
+which rows a change touches; :meth:`Copying.flush` writes these to the database, in one transaction
+that is fenced, before the change counts. Where that fails the copy is used no more. So it never
+says what the database does not; the leases of pages alone are the copy's own, and what a plan moved
+is written with the page's next visit, or when the shard is given back.
 """
 
 import re

@@ -22,19 +22,21 @@ _SLICE: Final = 1_000  # pages that are copied at once, between two calls of a c
 def private_copy(memory_bytes: int) -> sqlite3.Connection:
     """Return an empty state without a file name.
 
+    It is within a transaction that never ends: nothing of it is to outlive the process, so only
+    what memory has no room for is written to the file. Nor can anything be taken back: a copy of
+    which a change has failed is to be dropped.
+
     Parameters
     ----------
     memory_bytes : that it may keep in memory
     """
-    # SQLite's own unnamed databases look through all that they hold at every commit.
     handle, name = tempfile.mkstemp(prefix="recrawl-copy-")
     os.close(handle)
     db = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA journal_mode = MEMORY")
+    db.execute("PRAGMA journal_mode = OFF")
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA synchronous = OFF")
-    for script in migrations():
-        db.executescript(f"BEGIN;\n{script}\nCOMMIT;")
+    db.executescript("\n".join(["BEGIN;", *migrations()]))
     db.execute(f"PRAGMA cache_size = -{max(memory_bytes // 1024, 1024)}")
     os.unlink(name)  # it goes with the process, whatever ends that
     db.execute("DROP INDEX visit_by_time")  # only readers ask for visits by time
@@ -82,12 +84,24 @@ class Loading:
         self._db, self._connection, self._membership = db, connection, membership
         self._shards = membership.shards
         self._marks = dict.fromkeys(APPENDED, 0)
+        self.trouble: BaseException | None = None  # that the copy cannot be used after
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Change the copy, which is of no use any more where that fails."""
+        if self.trouble is not None:
+            raise self.trouble
+        try:
+            yield
+        except BaseException as error:
+            self.trouble = error
+            raise
 
     def loading(self, shards: Collection[int]) -> Iterator[int]:
         """Copy the pages of shards, some thousand with every step; yield how many those were.
 
-        Each step is a transaction of its own, here and there: nobody else writes these pages. A
-        crawl may go on in between, as it does not see the pages before their hosts are there.
+        Nobody else writes these pages. A crawl may go on in between, as it does not see the pages
+        before their hosts are there.
         """
         for shard in sorted(shards):
             after, is_more = -1, True
@@ -153,17 +167,12 @@ class Loading:
 
     @contextlib.contextmanager
     def _unwatched(self) -> Iterator[None]:
-        """Change the copy within a transaction, to what the database says already."""
-        self._db.execute("BEGIN")
-        try:
+        """Change the copy to what the database says already."""
+        with self.changing():
             _look_away(self._db)
             yield
             _watch(self._db)
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._mark()
+            self._mark()
 
     def _insert(self, name: str, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
         places = ", ".join("?" * len(columns))

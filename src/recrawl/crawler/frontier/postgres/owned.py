@@ -1,7 +1,7 @@
 """The frontier of one process among several: its shards, on a copy of its own.
 
 What a process does to pages that it owns is what one machine does to all pages: the code is the
-same, on a private copy of the rows. Each transaction is written to the database, fenced, before it
+same, on a private copy of the rows. Each change is written to the database, fenced, before it
 counts; see :mod:`.copying`. What concerns everybody (the feed, facts, what was asked for and
 refused) is read from the database.
 
@@ -31,6 +31,7 @@ from recrawl.crawler.frontier.postgres.dialect import statements
 from recrawl.crawler.frontier.postgres.loading import private_copy
 from recrawl.crawler.frontier.postgres.reading import PostgresReader, asked_for, named
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.frontier.store import translated
 from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.terms import (
@@ -90,6 +91,7 @@ class PostgresFrontier(SqliteFrontier):
         try:
             self._reader = PostgresReader(membership.database, self._connection)
             self._begin(private_copy(memory_bytes), _place(membership))
+            self._is_writing = False
             self._owned: frozenset[int] = frozenset()  # whose pages and hosts the copy has
             self._coming: list[int] = []  # whose pages are brought next
             self._bringing: Iterator[int] | None = None  # None: all of those are there
@@ -145,9 +147,10 @@ class PostgresFrontier(SqliteFrontier):
         return dict(rows.fetchall())
 
     def settle(self) -> None:
-        """Write what plans moved; before shards are given back."""
-        with self._writing():
-            self._copying.bring_late()
+        """Write what plans moved, if the copy still knows; before shards are given back."""
+        if self._copying.trouble is None:
+            with self._writing():
+                self._copying.bring_late()
 
     # -- who owns what --
 
@@ -289,17 +292,22 @@ class PostgresFrontier(SqliteFrontier):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        if self._db.in_transaction:
+        if self._is_writing:
             yield
             return
+        self._is_writing = True
         try:
-            with super()._writing():
+            with translated(self._path), self._copying.changing():
                 yield
                 self._copying.flush()
-        except BaseException:
-            self._copying.outgoing.clear()
-            self._copying.taken.clear()
-            raise
+        finally:
+            self._is_writing = False
+
+    @override
+    @contextmanager
+    def _leasing(self) -> Iterator[None]:
+        with translated(self._path), self._copying.changing():
+            yield
 
 
 def _place(membership: Membership) -> Path:
