@@ -141,6 +141,18 @@ def test_few_pages_are_found_without_a_look_at_all(tmp_path: Path, query: str, s
     connection.close()
 
 
+def test_a_visit_writes_no_index_that_its_page_stays_in_as_it_was(tmp_path: Path) -> None:
+    """SQLite writes each index of a column that is set, also to what it was."""
+    connection = open_state(tmp_path / DATABASE)
+    roots = dict(connection.execute("SELECT rootpage, name FROM sqlite_schema WHERE rootpage > 0"))
+    steps = connection.execute(f"EXPLAIN {queries()['complete']}", dict.fromkeys(COMPLETED, 1))
+
+    written = {roots[step[3]] for step in steps if step[1] == "OpenWrite" and step[3] in roots}
+
+    assert written == {"page", "page_by_due", "page_new", "page_put_off"}
+    connection.close()
+
+
 def test_every_query_can_be_prepared_and_has_its_comment_before_its_name(tmp_path: Path) -> None:
     """A misspelt column shows here, not in the night."""
     connection = open_state(tmp_path / DATABASE)

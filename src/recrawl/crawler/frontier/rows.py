@@ -30,7 +30,7 @@ VISIT: Final = tuple(
     seen_s""".split()
 )
 COMPLETED: Final = tuple(
-    """page_id token tier change failures state due_s due_why memory told_s seen_s status copied
+    """page_id token tier change failures due_s due_why memory told_s seen_s status copied
     visited_at_s etag last_modified signature raw_hash title redirect_url lasting read_as""".split()
 )
 _KINDS: Final = {kind.value: kind for kind in Kind}  # asked in a tenth of the time of Kind(...)
@@ -96,7 +96,6 @@ def page_row(update: PageUpdate) -> tuple[Any, ...]:
         tier_of(update.interval_s),
         1 if visit.changed else 0,
         update.failures,
-        update.state.value,
         update.due_s,
         update.due_why,
         update.memory or None,

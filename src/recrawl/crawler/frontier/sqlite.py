@@ -89,7 +89,7 @@ __all__ = ["SqliteFrontier"]
 _ROWS = 1_000  # that are held as objects at once
 _KNOWN = "known"
 _DUE, _TIER = 2, 17  # columns of the query `due`
-_TOKEN, _NEW_TIER = COMPLETED.index("token"), COMPLETED.index("tier")
+_NEW_TIER = COMPLETED.index("tier")
 _DIFFERENCES = 1_000  # that are kept
 
 
@@ -581,14 +581,18 @@ class SqliteFrontier(Frontier):
     def complete(self, updates: Sequence[PageUpdate], now_s: float | None = None) -> None:
         with self._writing():
             self._run_each("add_visit", VISIT, [visit_row(update) for update in updates])
-            rows = [page_row(update) for update in updates]
-            once = {row[_TOKEN]: row for row in reversed(rows)}  # by its lease a page is completed
+            # By its lease a page is completed once.
+            firsts = {update.lease.token: update for update in reversed(updates)}.values()
+            rows = [page_row(update) for update in firsts]
             self._note_vacated(updates)
-            self._run_each("complete", COMPLETED, once.values())
+            self._run_each("complete", COMPLETED, rows)
+            states = [(one.lease.page_id, one.lease.token, one.state.value) for one in firsts]
+            self._run_each("complete_state", ("page_id", "token", "state"), states)
             self._end_leases(update.lease for update in updates)
-            for update, row in zip(updates, rows, strict=True):
+            for update, row in zip(firsts, rows, strict=True):
                 self._tiers_of(update.lease.host_id).add(row[_NEW_TIER])
-                if self._asked:
+            if self._asked:
+                for update in updates:
                     self._answer(update)
             self._feed.tell(updates, now_s)
             self._note_differences(updates)

@@ -188,7 +188,7 @@ VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetc
 
 -- name: complete
 UPDATE page SET tier = :tier, visits = visits + 1,
-    changes = changes + :change, failures = :failures, state = :state, due_s = :due_s,
+    changes = changes + :change, failures = :failures, due_s = :due_s,
     due_why = :due_why, own_due_s = NULL, policy_memory = :memory,
     seen_s = iif(:told_s IS NULL, seen_s, :seen_s),
     last_visit_s = coalesce(:told_s, last_visit_s), last_status = coalesce(:status, last_status),
@@ -198,6 +198,11 @@ UPDATE page SET tier = :tier, visits = visits + 1,
     is_lasting = coalesce(:lasting, is_lasting),
     read_as = coalesce(:read_as, read_as)
 WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
+
+-- Apart from the rest, as few visits change it, and setting it writes page_by_state anew in any case.
+-- name: complete_state
+UPDATE page SET state = :state WHERE id = :page_id AND state <> :state
+    AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
 
 -- Pages with a copy, and by which rules that was read; those of most weight first.
 -- name: read_as
