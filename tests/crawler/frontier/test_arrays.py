@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.databases import Server, databases
 
@@ -41,6 +41,7 @@ def connection(databases: Server) -> Iterator[psycopg.Connection]:
 
 
 @given(st.lists(ROWS, min_size=1, max_size=20))
+@example([(1, 2, 3.0, "a", b"s"), (None, 0, 3.0, "b", b"s"), (1, 2, 3.0, "a", b"s")])
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_server_has_rows_as_they_were_told(
     connection: psycopg.Connection, rows: list[tuple[Any, ...]]

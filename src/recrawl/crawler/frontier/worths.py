@@ -7,11 +7,14 @@ from typing_extensions import override
 
 from recrawl.crawler.control.births import HALF_LIFE_S
 from recrawl.crawler.control.due_times import WIDENED
+from recrawl.crawler.frontier.sql import numbered
 from recrawl.crawler.frontier.store import Part, translated
 from recrawl.crawler.ports import Worths
 from recrawl.terms import Birth, Discovery, Kind, PageState, PageUpdate, PageWorth
 
 __all__ = ["SqliteWorths"]
+
+_EXPOSURE = ("page_id", "interval_s", "kept")
 
 
 class SqliteWorths(Part, Worths):
@@ -108,13 +111,12 @@ class SqliteWorths(Part, Worths):
     def note_visits(self, updates: Iterable[PageUpdate]) -> None:
         """Keep links, and the time in which visits could have brought something."""
         links: list[dict[str, object]] = []
-        exposures: list[dict[str, object]] = []
+        exposures: list[tuple[int, float, float]] = []
         for update in updates:
             page_id, interval_s = update.lease.page_id, update.visit.interval_s
             if update.links is not None:
                 links.append({"page_id": page_id, "targets": update.links})
             if interval_s is not None and interval_s > 0.0:
-                kept = 0.5 ** (interval_s / HALF_LIFE_S)
-                exposures.append({"page_id": page_id, "interval_s": interval_s, "kept": kept})
+                exposures.append((page_id, interval_s, 0.5 ** (interval_s / HALF_LIFE_S)))
         self._db.executemany(self._q["save_links"], links)
-        self._db.executemany(self._q["note_exposure"], exposures)
+        self._db.executemany(numbered(self._q["note_exposure"], _EXPOSURE), exposures)

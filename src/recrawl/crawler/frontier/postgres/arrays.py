@@ -134,8 +134,12 @@ def arrays(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[Array]
     found = []
     for name, values in zip(columns, zip(*rows, strict=True), strict=True):
         type_ = _TYPES.get(name, _FLOAT)
-        head = _HEAD.pack(1, 1, type_.oid, len(values), 1)
-        found.append(Array(type_.array_oid, head + b"".join(type_.written(values))))
+        head, first, n = _HEAD.pack(1, 1, type_.oid, len(values), 1), values[0], len(values)
+        if values[-1] == first and values.count(first) == n:  # as most columns are
+            said = n * type_.written((first,))[0]
+        else:
+            said = b"".join(type_.written(values))
+        found.append(Array(type_.array_oid, head + said))
     return found
 
 
