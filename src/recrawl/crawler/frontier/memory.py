@@ -5,7 +5,6 @@ from pathlib import Path
 
 from recrawl.crawler.frontier.sql import migrations
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
-from recrawl.crawler.frontier.store import LEASES
 
 __all__ = ["MemoryFrontier"]
 
@@ -20,7 +19,6 @@ class MemoryFrontier(SqliteFrontier):
         db = sqlite3.connect(_NOWHERE, isolation_level=None, check_same_thread=False)
         for script in migrations():
             db.executescript(f"BEGIN;\n{script}\nCOMMIT;")
-        db.execute(LEASES)
         self._begin(db, _NOWHERE)
         self._learn(read_only=False)
 

@@ -20,8 +20,8 @@ __all__ = [
 DETAILS = (  # the columns of the query `details` from the sixth on
     "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
     "last_status", "indexed_at_s", "change_rate_per_s", "change_rate_factor", "crawl_rate_per_s",
-    "lastmod_s", "redirect_url", "leased_until_s", "due_why", "importance", "importance_parts",
-    "own_due_s", "seen_s",
+    "lastmod_s", "redirect_url", "due_why", "importance", "importance_parts", "own_due_s",
+    "seen_s",
 )  # fmt: skip
 
 # Parameters of what is asked for every visit: taken in their order they take a fifth less time.
@@ -30,7 +30,7 @@ VISIT: Final = tuple(
     seen_s""".split()
 )
 COMPLETED: Final = tuple(
-    """page_id token tier change failures due_s due_why memory told_s seen_s status copied
+    """page_id tier change failures due_s due_why memory told_s seen_s status copied
     visited_at_s etag last_modified signature raw_hash title redirect_url lasting read_as""".split()
 )
 _KINDS: Final = {kind.value: kind for kind in Kind}  # asked in a tenth of the time of Kind(...)
@@ -92,7 +92,6 @@ def page_row(update: PageUpdate) -> tuple[Any, ...]:
     lease, visit = update.lease, update.visit
     return (
         lease.page_id,
-        lease.token,
         tier_of(update.interval_s),
         1 if visit.changed else 0,
         update.failures,

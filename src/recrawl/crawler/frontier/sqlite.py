@@ -43,6 +43,7 @@ from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.facts import CrawlFacts, FactRecord, rows_of
 from recrawl.crawler.frontier.feed import SqliteFeed
+from recrawl.crawler.frontier.leases import Leases, is_free
 from recrawl.crawler.frontier.rows import (
     COMPLETED,
     DETAILS,
@@ -91,13 +92,17 @@ _KNOWN = "known"
 _DUE, _TIER = 2, 17  # columns of the query `due`
 _NEW_TIER = COMPLETED.index("tier")
 _DIFFERENCES = 1_000  # that are kept
+_BOUNDS = {  # parameters of what tells the pages that are due first
+    "due": ("host_id", "due_by_s", "limit", "tier"),
+    "due_new": ("host_id", "due_by_s", "limit"),
+}
 
 
 class SqliteFrontier(Frontier):
     """A durable frontier in a state directory.
 
     Every method that changes something is one transaction: all or nothing, on disk when it
-    returns. Opening for writing takes the directory's lock. Leases alone are the connection's, and
+    returns. Opening for writing takes the directory's lock. Leases alone are kept in memory, and
     end with the process, however that ends.
 
     Parameters
@@ -135,7 +140,7 @@ class SqliteFrontier(Frontier):
         self._q = queries() if statements is None else statements
         self._worths = SqliteWorths(db, path, self._writing, self._q)
         self._feed = SqliteFeed(db, path, self._writing, self._q)
-        self._token = 0
+        self._leases, self._token = Leases(), 0
         self._n_pages_of_host: dict[int, int] = {}
         self._host_ids: dict[str, int] = {}
         self._tiers: dict[int, set[int]] = {}
@@ -217,15 +222,14 @@ class SqliteFrontier(Frontier):
             self._known_vacated = Vacated(self._run("vacated"))
         return self._known_vacated
 
-    def _note_vacated(self, updates: Sequence[PageUpdate]) -> None:
-        """Note which pages of live leases are about to leave their place, or to be back."""
+    def _note_vacated(self, updates: Iterable[PageUpdate]) -> None:
+        """Note which pages are about to leave their place, or to be back."""
         if self._known_vacated is None:
             return
         for update in updates:
             lease = update.lease
             n = holds_place(lease.state) - holds_place(update.state)
-            told = {"page_id": lease.page_id, "token": lease.token}
-            if n and (row := self._row("variant_of_leased", **told)) is not None:
+            if n and (row := self._row("variant_of_page", page_id=lease.page_id)) is not None:
                 self._known_vacated.add(lease.host_id, row[0], n)
 
     def _listings_of(self, host_id: int, kind: Kind) -> int:
@@ -331,11 +335,15 @@ class SqliteFrontier(Frontier):
     def host(self, host_id: int, *, now_s: float) -> HostRecord:
         with translated(self._path):
             row = self._one("one_host", host_id=host_id)
-            firsts = (
-                self._row("next_due", host_id=host_id, tier=tier, now_s=now_s)
+            taken = self._leases.of_host(host_id)
+            bounds = {"host_id": host_id, "limit": 1 + len(taken)}
+            free = (
+                due_s
                 for tier in self._tiers_of(host_id)
+                for page_id, due_s in self._run("next_due", tier=tier, **bounds)
+                if is_free(taken, page_id, now_s)
             )
-            return record_of(row, min((first[0] for first in firsts if first), default=inf))
+            return record_of(row, min(free, default=inf))
 
     def _tiers_of(self, host_id: int) -> set[int]:
         """Return the queues of a host that pages may wait in."""
@@ -364,11 +372,12 @@ class SqliteFrontier(Frontier):
         worth: Callable[[Lease, float], float] | None = None,
     ) -> list[Lease]:
         with self._leasing():
-            bounds = {"host_id": host_id, "due_by_s": due_by_s, "now_s": now_s, "limit": limit}
+            by_worth = discovery_share is None
             due = [
                 row
                 for tier in sorted(self._tiers_of(host_id))
-                for row in self._due_of(tier, bounds, by_worth=discovery_share is None)
+                for name in _queries_of(tier, by_worth=by_worth)
+                for row in self._due(name, tier, host_id, due_by_s, now_s, limit)
             ]
             asked = [row for row in due if row[_TIER] == ASKED][:limit]
             new = [row for row in due if row[_TIER] == NEW]
@@ -387,17 +396,17 @@ class SqliteFrontier(Frontier):
                 rows = asked + interleave(new[:n_new], old[:n_old])
             return self._take(rows, host_id, until_s)
 
-    def _due_of(
-        self, tier: int, bounds: dict[str, Any], *, by_worth: bool
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield the first pages of a queue that are due; of those never visited by their weight.
-
-        What a first visit is worth grows while it waits, so by worth the first due are as well.
-        """
-        if tier == NEW:
-            yield from self._db.execute(self._q["due_new"], bounds)
-        if tier != NEW or by_worth:
-            yield from self._db.execute(self._q["due"], bounds | {"tier": tier})
+    def _due(
+        self, name: str, tier: int, host_id: int, due_by_s: float, now_s: float, limit: int
+    ) -> list[tuple[Any, ...]]:
+        """Return the first pages of a queue that are due and not leased."""
+        taken = self._leases.of_host(host_id)
+        names, asked = _BOUNDS[name], (host_id, due_by_s, limit + len(taken), tier)
+        query = numbered(self._q[name], names)
+        rows = self._db.execute(query, asked[: len(names)]).fetchall()
+        if taken:
+            rows = [row for row in rows if is_free(taken, row[0], now_s)][:limit]
+        return rows
 
     @override
     def lease_ahead(
@@ -411,12 +420,11 @@ class SqliteFrontier(Frontier):
         until_s: float,
     ) -> tuple[list[Lease], float]:
         with self._leasing():
-            bounds = {"host_id": host_id, "due_by_s": inf, "now_s": now_s, "limit": 4 * limit}
             rows = [
                 row
                 for tier in self._tiers_of(host_id)
                 if tier >= FIRST_BY_WORTH
-                for row in self._db.execute(self._q["due"], bounds | {"tier": tier})
+                for row in self._due("due", tier, host_id, inf, now_s, 4 * limit)
             ]
             chosen, from_s = best_ahead(
                 [lease_of(row, host_id, 0) for row in rows], limit, worth, now_s, min_interval_s
@@ -429,8 +437,7 @@ class SqliteFrontier(Frontier):
         for row in rows:
             self._token += 1
             leases.append(lease_of(row, host_id, self._token))
-        taken = [(lease.page_id, lease.token, until_s) for lease in leases]
-        self._run_each("lease", ("page_id", "token", "until_s"), taken)
+        self._leases.take(leases, until_s)
         return leases
 
     # -- visits that people ask for --
@@ -495,22 +502,18 @@ class SqliteFrontier(Frontier):
 
     @override
     def release(self, leases: Sequence[Lease]) -> None:
-        with self._leasing():
-            self._end_leases(leases)
-
-    def _end_leases(self, leases: Iterable[Lease]) -> None:
-        ended = [(lease.page_id, lease.token) for lease in leases]
-        self._run_each("release", ("page_id", "token"), ended)
+        self._leases.end(leases)
 
     @override
     def put_off(self, leases: Sequence[tuple[Lease, float]], why: str) -> None:
         rows = [
-            {"page_id": lease.page_id, "token": lease.token, "due_s": due_s, "why": why}
+            {"page_id": lease.page_id, "due_s": due_s, "why": why}
             for lease, due_s in leases
+            if self._leases.hold(lease)
         ]
         with self._writing():
             self._db.executemany(self._q["put_off"], rows)
-            self._end_leases(lease for lease, _ in leases)
+        self._leases.end(lease for lease, _ in leases)
 
     @override
     def bring_forward(self, page_ids: Sequence[int], now_s: float) -> None:
@@ -538,9 +541,10 @@ class SqliteFrontier(Frontier):
 
     @override
     def defer(self, lease: Lease, due_s: float) -> None:
-        with self._writing():
-            self._run("defer", page_id=lease.page_id, token=lease.token, due_s=due_s)
-            self._tiers_of(lease.host_id).add(TIMED)
+        if self._leases.hold(lease):
+            with self._writing():
+                self._run("defer", page_id=lease.page_id, due_s=due_s)
+                self._tiers_of(lease.host_id).add(TIMED)
 
     # -- the index --
 
@@ -582,13 +586,13 @@ class SqliteFrontier(Frontier):
         with self._writing():
             self._run_each("add_visit", VISIT, [visit_row(update) for update in updates])
             # By its lease a page is completed once.
-            firsts = {update.lease.token: update for update in reversed(updates)}.values()
+            held = (update for update in reversed(updates) if self._leases.hold(update.lease))
+            firsts = {update.lease.token: update for update in held}.values()
             rows = [page_row(update) for update in firsts]
-            self._note_vacated(updates)
+            self._note_vacated(firsts)
             self._run_each("complete", COMPLETED, rows)
-            states = [(one.lease.page_id, one.lease.token, one.state.value) for one in firsts]
-            self._run_each("complete_state", ("page_id", "token", "state"), states)
-            self._end_leases(update.lease for update in updates)
+            states = [(update.lease.page_id, update.state.value) for update in firsts]
+            self._run_each("complete_state", ("page_id", "state"), states)
             for update, row in zip(firsts, rows, strict=True):
                 self._tiers_of(update.lease.host_id).add(row[_NEW_TIER])
             if self._asked:
@@ -599,6 +603,7 @@ class SqliteFrontier(Frontier):
             self._worths.note_visits(updates)
             pages = [(update.lease.page_id,) for update in updates]
             self._run_each("end_indexing", ("page_id",), pages)
+        self._leases.end(update.lease for update in updates)
 
     def _note_differences(self, updates: Sequence[PageUpdate]) -> None:
         rows = [
@@ -688,12 +693,15 @@ class SqliteFrontier(Frontier):
     @override
     def n_due(self, now_s: float) -> int:
         with translated(self._path):
-            return int(self._value("n_due", now_s=now_s))
+            return self._value("n_due", now_s=now_s, numbers=self._taken(now_s))
 
     @override
     def n_closed(self, now_s: float) -> int:
         with translated(self._path):
-            return int(self._value("n_closed", now_s=now_s))
+            return self._value("n_closed", now_s=now_s, numbers=self._taken(now_s))
+
+    def _taken(self, now_s: float) -> str:
+        return json.dumps(self._leases.taken(now_s))
 
     # -- planning --
 
@@ -961,6 +969,7 @@ class SqliteFrontier(Frontier):
             kind, state = Kind(row[3]), PageState(row[4])
         known = dict(zip(DETAILS, row[5:], strict=True))
         known["due_why"] = known["due_why"] or DISCOVERED
+        known["leased_until_s"] = self._leases.until_s(row[0])
         return PageDetails(
             page_id=row[0],
             url=row[1],
@@ -1049,8 +1058,8 @@ class SqliteFrontier(Frontier):
             raise
 
     def _leasing(self) -> AbstractContextManager[None]:
-        """Begin and end a transaction that changes nothing but leases, which are no file's."""
-        return transaction(self._db, self._path, begin="BEGIN")
+        """Read which pages are to be leased; it is these that leases are noted of."""
+        return translated(self._path)
 
     def _run(self, name: str, /, **parameters: object) -> sqlite3.Cursor:
         return self._db.execute(self._q[name], parameters)
@@ -1073,3 +1082,13 @@ class SqliteFrontier(Frontier):
 
     def _value(self, name: str, /, **parameters: object) -> int:
         return int(self._one(name, **parameters)[0])
+
+
+def _queries_of(tier: int, *, by_worth: bool) -> tuple[str, ...]:
+    """Return what tells the first pages of a queue; of those never visited by their weight.
+
+    What a first visit is worth grows while it waits, so by worth the first due are as well.
+    """
+    if tier != NEW:
+        return ("due",)
+    return ("due_new", "due") if by_worth else ("due_new",)

@@ -18,7 +18,6 @@ from recrawl.errors import DamagedState, StateError
 
 __all__ = [
     "DATABASE",
-    "LEASES",
     "Door",
     "Part",
     "StateLock",
@@ -33,8 +32,6 @@ __all__ = [
 ]
 
 DATABASE = "state.sqlite3"
-# Pages that are leased: of a connection, so that they end with it and nothing of them goes to disk.
-LEASES = "CREATE TEMP TABLE lease (page_id INTEGER PRIMARY KEY, token INTEGER, until_s REAL) STRICT"
 _COPY = "state-before-schema-"  # and the number of the one that it has not
 
 
@@ -145,22 +142,19 @@ def inode_of(path: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def transaction(
-    db: sqlite3.Connection, path: Path, *, begin: str = "BEGIN IMMEDIATE"
-) -> Iterator[None]:
+def transaction(db: sqlite3.Connection, path: Path) -> Iterator[None]:
     """Do all of it or nothing; within a transaction, go on with that one.
 
     Parameters
     ----------
     db : in autocommit mode, or within a transaction
     path : of its file, for messages
-    begin : with ``BEGIN`` nobody else's writing is waited for until something is written
     """
     if db.in_transaction:
         yield
         return
     with translated(path):
-        db.execute(begin)
+        db.execute("BEGIN IMMEDIATE")
         try:
             yield
             db.execute("COMMIT")
@@ -258,7 +252,6 @@ def open_state(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         )
         try:
             _migrate(connection, path, read_only=read_only)
-            connection.execute(LEASES)
         except BaseException:
             connection.close()
             raise

@@ -15,9 +15,6 @@ _REWRITTEN: Final = (
     ("WHERE url = :url", "WHERE md5(url)::uuid = md5(:url)::uuid AND url = :url"),
     ("SELECT value FROM json_each(:page_ids)", _NUMBERS.format("page_ids")),
     ("SELECT value FROM json_each(:numbers)", _NUMBERS.format("numbers")),
-    # Who asks a database leases nothing.
-    ("NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)", "true"),
-    ("(SELECT until_s FROM lease WHERE page_id = page.id)", "NULL"),
     ("instr(substr(redirect_url, 9), '/')", "strpos(substr(redirect_url, 9), '/')"),
     (" NOT INDEXED", ""),
     ("iif(:edits, edit, NULL)", "CASE WHEN :edits THEN edit END"),

@@ -11,7 +11,6 @@ from recrawl.crawler.database.connections import Connection, translated
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, LATE, PAGE
 from recrawl.crawler.frontier.sql import migrations
-from recrawl.crawler.frontier.store import LEASES
 from recrawl.crawler.ports import LATEST_VISITS
 
 __all__ = ["Loading", "private_copy"]
@@ -44,7 +43,6 @@ def private_copy(memory_bytes: int) -> sqlite3.Connection:
         db.execute(f"CREATE TABLE late_{name} (id INTEGER PRIMARY KEY)")
     for table in KEPT:
         db.execute(f"CREATE TABLE touched_{table.name} (id INTEGER PRIMARY KEY)")
-    db.execute(LEASES)
     _watch(db)
     return db
 
@@ -188,7 +186,6 @@ class Loading:
                 *((table.name, table.page) for table in KEPT),
                 *((name, "page_id") for name in APPENDED if name != "plan"),
                 *((f"late_{name}", "id") for name in LATE),
-                ("lease", "page_id"),
             ):
                 self._db.execute(
                     f"DELETE FROM {name} WHERE {column} % {self._shards} IN ({wanted})"

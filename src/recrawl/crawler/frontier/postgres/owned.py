@@ -11,7 +11,7 @@ Longer than most modules because it says of each thing that is told whose it is.
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from math import ceil, inf
 from pathlib import Path
@@ -117,6 +117,7 @@ class PostgresFrontier(SqliteFrontier):
         gone = (self._owned | set(self._coming)) - held
         if gone:
             self._copying.drop(gone)
+            self._leases.drop(gone, self._shards)
         waiting = sorted(set(shards) - held)
         room = _AT_ONCE
         while waiting and room > 0:
@@ -304,10 +305,10 @@ class PostgresFrontier(SqliteFrontier):
             self._is_writing = False
 
     @override
-    @contextmanager
-    def _leasing(self) -> Iterator[None]:
-        with translated(self._path), self._copying.changing():
-            yield
+    def _leasing(self) -> AbstractContextManager[None]:
+        if self._copying.trouble is not None:
+            raise self._copying.trouble
+        return super()._leasing()
 
 
 def _place(membership: Membership) -> Path:

@@ -24,10 +24,7 @@ SELECT host_id, tier, min(due_s) FROM page GROUP BY host_id, tier;
 SELECT tier FROM page WHERE host_id = :host_id GROUP BY tier;
 
 -- name: next_due
-SELECT due_s FROM page
-WHERE host_id = :host_id AND tier = +:tier
-    AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)
-ORDER BY due_s LIMIT 1;
+SELECT id, due_s FROM page WHERE host_id = :host_id AND tier = +:tier ORDER BY due_s LIMIT :limit;
 
 -- name: save_host
 UPDATE host SET robots_status = :robots_status, robots_body = :robots_body,
@@ -57,9 +54,8 @@ SELECT count(*) FROM page WHERE variant_of = :variant_of;
 -- name: vacated
 SELECT host_id, variant_of, count(*) FROM page WHERE state IN ('gone', 'moved') GROUP BY host_id, variant_of;
 
--- name: variant_of_leased
-SELECT variant_of FROM page
-WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
+-- name: variant_of_page
+SELECT variant_of FROM page WHERE id = :page_id;
 
 -- name: known_page
 SELECT id FROM page WHERE url = :url;
@@ -84,7 +80,6 @@ SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, 
     seen_s
 FROM page
 WHERE host_id = :host_id AND tier = +:tier AND due_s <= :due_by_s
-    AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)
 ORDER BY due_s LIMIT :limit;
 
 -- Pages never visited, those of most weight first.
@@ -94,18 +89,10 @@ SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, 
     seen_s
 FROM page INDEXED BY page_new
 WHERE host_id = :host_id AND tier = 0 AND due_s <= :due_by_s
-    AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)
 ORDER BY weight DESC, due_s LIMIT :limit;
 
--- name: lease
-INSERT OR REPLACE INTO lease (page_id, token, until_s) VALUES (:page_id, :token, :until_s);
-
--- name: release
-DELETE FROM lease WHERE page_id = :page_id AND token = :token;
-
 -- name: put_off
-UPDATE page SET due_s = :due_s, due_why = :why, tier = min(tier, 1)
-WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
+UPDATE page SET due_s = :due_s, due_why = :why, tier = min(tier, 1) WHERE id = :page_id;
 
 -- name: bring_forward
 UPDATE page SET due_s = :now_s, due_why = NULL
@@ -158,8 +145,7 @@ WHERE state != 'moved'
     AND (state != 'excluded' OR NOT EXISTS (SELECT 1 FROM page WHERE found_on = seen.id));
 
 -- name: defer
-UPDATE page SET due_s = max(due_s, :due_s), failures = failures + 1, tier = 1
-WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
+UPDATE page SET due_s = max(due_s, :due_s), failures = failures + 1, tier = 1 WHERE id = :page_id;
 
 -- name: begin_indexing
 INSERT OR IGNORE INTO indexing (page_id) VALUES (:page_id);
@@ -197,12 +183,11 @@ UPDATE page SET tier = :tier, visits = visits + 1,
     title = coalesce(:title, title), redirect_url = :redirect_url,
     is_lasting = coalesce(:lasting, is_lasting),
     read_as = coalesce(:read_as, read_as)
-WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
+WHERE id = :page_id;
 
 -- Apart from the rest, as few visits change it, and setting it writes page_by_state anew in any case.
 -- name: complete_state
-UPDATE page SET state = :state WHERE id = :page_id AND state <> :state
-    AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
+UPDATE page SET state = :state WHERE id = :page_id AND state <> :state;
 
 -- Pages with a copy, and by which rules that was read; those of most weight first.
 -- name: read_as
@@ -256,11 +241,11 @@ WHERE due_s > :now_s AND coalesce(due_why, '') <> :little AND (:before_s IS NULL
 
 -- name: n_due
 SELECT count(*) FROM page
-WHERE due_s <= :now_s AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s);
+WHERE due_s <= :now_s AND id NOT IN (SELECT value FROM json_each(:numbers));
 
 -- name: n_closed
 SELECT count(*) FROM page JOIN host ON host.id = page.host_id
-WHERE due_s <= :now_s AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)
+WHERE due_s <= :now_s AND page.id NOT IN (SELECT value FROM json_each(:numbers))
     AND robots_status IS NOT NULL AND robots_until_s < :now_s AND blocked_until_s <= :now_s;
 
 -- name: visited_since
@@ -361,9 +346,8 @@ SELECT outcome, count(*) FROM visit WHERE visited_at_s >= :since_s GROUP BY outc
 -- name: details
 SELECT page.id, url, host.host, kind, state, weight, depth, discovered_s, due_s, visits, changes,
     page.failures, last_visit_s, last_status, indexed_at_s, change_rate_per_s, change_rate_factor,
-    crawl_rate_per_s, lastmod_s, redirect_url,
-    (SELECT until_s FROM lease WHERE page_id = page.id), due_why, importance, importance_parts,
-    own_due_s, seen_s
+    crawl_rate_per_s, lastmod_s, redirect_url, due_why, importance, importance_parts, own_due_s,
+    seen_s
 FROM page JOIN host ON host.id = page.host_id WHERE url = :url;
 
 -- name: recent_visits

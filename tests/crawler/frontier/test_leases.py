@@ -1,0 +1,68 @@
+"""Leases of pages, as a process keeps them."""
+
+from pathlib import Path
+
+import pytest
+
+from recrawl.crawler.frontier.leases import Leases, is_free
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.terms import Discovery, Kind, Lease, Outcome, PageState, PageUpdate, Visit
+
+HOST = "http://a.test"
+
+
+def leased(page_id: int, host_id: int, token: int) -> Lease:
+    """Return a lease of a page."""
+    url = f"{HOST}/{page_id}"
+    return Lease(page_id, url, host_id, token, 0.0, Kind.PAGE, PageState.INDEXED, 0, 0, 0)
+
+
+def test_a_lease_holds_until_it_is_ended_or_another_follows_and_lapses_by_itself() -> None:
+    """A page whose lease has lapsed is free, and whoever had it may still tell what came of it."""
+    leases, first, second = Leases(), leased(7, 3, 1), leased(7, 3, 2)
+    leases.take([first], 10.0)
+
+    assert not is_free(leases.of_host(3), 7, 9.0)
+    assert is_free(leases.of_host(3), 7, 10.0)
+    assert (leases.hold(first), leases.until_s(7)) == (True, 10.0)
+    assert (leases.taken(9.0), leases.taken(10.0)) == ([7], [])
+    leases.take([second], 20.0)
+    leases.end([first])
+    assert (leases.hold(first), leases.hold(second), leases.taken(10.0)) == (False, True, [7])
+    leases.end([second])
+    assert (leases.until_s(7), dict(leases.of_host(3))) == (None, {})
+
+
+def test_leases_of_shards_that_others_own_now_are_none() -> None:
+    """The shard of a host is its number modulo theirs."""
+    leases = Leases()
+    leases.take([leased(number, host_id=number, token=number) for number in range(1, 7)], 9.0)
+    leases.drop({1, 2}, 3)
+
+    assert leases.taken(1.0) == [3, 6]
+
+
+def test_a_visit_that_was_not_recorded_leaves_its_page_leased(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is all or nothing: the visit can be told again, once."""
+    frontier = SqliteFrontier(tmp_path)
+    frontier.admit([Discovery(f"{HOST}/a", HOST)], 0.0, AdmissionLimits())
+    (host,) = frontier.hosts()
+    (lease,) = frontier.lease(host.host_id, limit=1, due_by_s=9.0, now_s=1.0, until_s=9.0)
+    update = PageUpdate(lease, Visit(2.0, Outcome.NEW), PageState.INDEXED, 50.0, signature=b"s")
+    with monkeypatch.context() as patched:
+        patched.setattr(frontier.worths, "note_visits", lambda updates: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            frontier.complete([update], 2.0)
+    before = frontier.details(f"{HOST}/a")
+    frontier.complete([update], 2.0)
+    frontier.complete([update], 2.0)
+    after = frontier.details(f"{HOST}/a")
+    frontier.close()
+
+    assert before is not None
+    assert after is not None
+    assert (before.visits, before.leased_until_s) == (0, 9.0)
+    assert (after.visits, after.leased_until_s) == (1, None)
