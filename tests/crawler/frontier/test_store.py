@@ -153,6 +153,17 @@ def test_a_visit_writes_no_index_that_its_page_stays_in_as_it_was(tmp_path: Path
     connection.close()
 
 
+def test_what_is_nothing_or_bytes_is_bound_as_it_is(tmp_path: Path) -> None:
+    """Python would look for how to adapt each of them, in vain and for longer than all the rest."""
+    connection = open_state(tmp_path / DATABASE)
+
+    kept = connection.execute("SELECT ?, ?", (None, b"s")).fetchone()
+
+    assert kept == (None, b"s")
+    assert {kind for kind, _ in sqlite3.adapters} >= {type(None), bytes}
+    connection.close()
+
+
 def test_every_query_can_be_prepared_and_has_its_comment_before_its_name(tmp_path: Path) -> None:
     """A misspelt column shows here, not in the night."""
     connection = open_state(tmp_path / DATABASE)

@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 DATABASE = "state.sqlite3"
+# Of what is no number or text Python looks for how it is adapted, in two places where nothing is,
+# which takes as long as the rest of binding it three times over: unless that is known.
+for _kind in (type(None), bytes):
+    sqlite3.register_adapter(_kind, lambda value: value)
 _COPY = "state-before-schema-"  # and the number of the one that it has not
 
 
