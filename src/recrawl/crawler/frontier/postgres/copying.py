@@ -95,10 +95,10 @@ class Copying(Loading):
         """Tell whether this transaction has touched nothing that the database keeps."""
         touched = " UNION ALL ".join(f"SELECT 1 FROM touched_{table.name}" for table in KEPT)
         added = " UNION ALL ".join(
-            f"SELECT 1 FROM {name} WHERE rowid > {mark}" for name, mark in self._marks.items()
+            f"SELECT 1 FROM {name} WHERE rowid > :{name}" for name in self._marks
         )
         query = f"SELECT EXISTS ({touched} UNION ALL {added} UNION ALL SELECT 1 FROM refusal)"
-        row = self._db.execute(query).fetchone()
+        row = self._db.execute(query, self._marks).fetchone()
         return not row[0] and not self.outgoing and not self.taken
 
     def put_off(self) -> None:
@@ -157,8 +157,8 @@ class Copying(Loading):
 
     def _new(self, name: str) -> list[tuple[Any, ...]]:
         columns = ", ".join(APPENDED[name])
-        query = f"SELECT {columns} FROM {name} WHERE rowid > {self._marks[name]} ORDER BY rowid"
-        return self._db.execute(query).fetchall()
+        query = f"SELECT {columns} FROM {name} WHERE rowid > :{name} ORDER BY rowid"
+        return self._db.execute(query, self._marks).fetchall()
 
     def _added(self, name: str) -> Iterator[_Part]:
         rows, columns = self._new(name), APPENDED[name]
@@ -231,7 +231,8 @@ class Copying(Loading):
         self._db.execute(
             "DELETE FROM feed WHERE seq IN (SELECT older.seq FROM feed AS newer "
             "JOIN feed AS older ON older.page_id = newer.page_id AND older.seq < newer.seq "
-            f"WHERE newer.seq > {self._marks['feed']})"
+            "WHERE newer.seq > :feed)",
+            self._marks,
         )
         self.outgoing.clear()
         self.taken.clear()
