@@ -43,6 +43,33 @@ def test_leases_of_shards_that_others_own_now_are_none() -> None:
     assert leases.taken(1.0) == [3, 6]
 
 
+def test_a_lease_reads_no_queue_of_its_host_in_which_nothing_is_due(tmp_path: Path) -> None:
+    """A host whose pages change at all rates has a dozen."""
+    frontier = SqliteFrontier(tmp_path)
+    found = [Discovery(f"{HOST}/{number}", HOST) for number in range(12)]
+    frontier.admit(found, 0.0, AdmissionLimits())
+    (host,) = frontier.hosts()
+    leases = frontier.lease(host.host_id, limit=12, due_by_s=9.0, now_s=1.0, until_s=9.0)
+    updates = [
+        PageUpdate(
+            lease, Visit(2.0, Outcome.NEW), PageState.INDEXED, 50.0 + number,
+            interval_s=2.0**number, signature=b"s",
+        )
+        for number, lease in enumerate(leases)
+    ]  # fmt: skip
+    frontier.complete(updates, 2.0)
+    read: list[str] = []
+    frontier._db.set_trace_callback(read.append)
+    due = frontier.lease(host.host_id, limit=4, due_by_s=50.5, now_s=50.5, until_s=99.0)
+    frontier._db.set_trace_callback(None)
+    rest = frontier.lease(host.host_id, limit=12, due_by_s=99.0, now_s=99.0, until_s=199.0)
+    frontier.close()
+
+    assert [lease.page_id for lease in due] == [leases[0].page_id]
+    assert len(read) == 2
+    assert len(rest) == 12
+
+
 def test_a_visit_that_was_not_recorded_leaves_its_page_leased(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,12 +128,16 @@ def test_an_older_version_is_not_read_before_it_is_brought_up_to_date(tmp_path: 
         ("denied", "SEARCH page USING INDEX page_by_state (state=? AND kind=?)"),
         ("gone", "SEARCH page USING INDEX page_by_state (state=? AND kind=?)"),
         ("vacated", "SEARCH page USING INDEX page_by_state (state=?)"),
+        (
+            "due_tiers",
+            "SEARCH page USING COVERING INDEX page_by_due (host_id=? AND tier=? AND due_s<?)",
+        ),
     ],
 )
 def test_few_pages_are_found_without_a_look_at_all(tmp_path: Path, query: str, step: str) -> None:
     """Of a million addresses that were never visited each was read, at every start and look."""
     connection = open_state(tmp_path / DATABASE)
-    asked = {"host_id": None, "most": 1, "now_s": 0.0}
+    asked = {"host_id": None, "most": 1, "now_s": 0.0, "tiers": "[]", "due_by_s": 0.0}
 
     steps = connection.execute(f"EXPLAIN QUERY PLAN {queries()[query]}", asked).fetchall()
 

@@ -92,6 +92,7 @@ _KNOWN = "known"
 _DUE, _TIER = 2, 17  # columns of the query `due`
 _NEW_TIER = COMPLETED.index("tier")
 _DIFFERENCES = 1_000  # that are kept
+_FEW_TIERS = 2  # more are asked first whether a page is due
 _BOUNDS = {  # parameters of what tells the pages that are due first
     "due": ("host_id", "due_by_s", "limit", "tier"),
     "due_new": ("host_id", "due_by_s", "limit"),
@@ -375,7 +376,7 @@ class SqliteFrontier(Frontier):
             by_worth = discovery_share is None
             due = [
                 row
-                for tier in sorted(self._tiers_of(host_id))
+                for tier in self._due_tiers(host_id, due_by_s)
                 for name in _queries_of(tier, by_worth=by_worth)
                 for row in self._due(name, tier, host_id, due_by_s, now_s, limit)
             ]
@@ -395,6 +396,17 @@ class SqliteFrontier(Frontier):
                 n_new, n_old = split(len(new), len(old), left, share)
                 rows = asked + interleave(new[:n_new], old[:n_old])
             return self._take(rows, host_id, until_s)
+
+    def _due_tiers(self, host_id: int, due_by_s: float) -> list[int]:
+        """Return the queues of a host in which pages are due, the leased among them, in order.
+
+        One question for all, as most have none, and each costs as much as a page or two.
+        """
+        tiers = sorted(self._tiers_of(host_id))
+        if len(tiers) <= _FEW_TIERS:
+            return tiers
+        query = numbered(self._q["due_tiers"], ("tiers", "host_id", "due_by_s"))
+        return [tier for (tier,) in self._db.execute(query, (str(tiers), host_id, due_by_s))]
 
     def _due(
         self, name: str, tier: int, host_id: int, due_by_s: float, now_s: float, limit: int

@@ -71,6 +71,11 @@ VALUES (:page_id, :url, :host_id, :kind, 'discovered', :depth, :hops, :weight * 
 -- name: note_lastmod
 UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NULL;
 
+-- name: due_tiers
+SELECT value FROM json_each(:tiers) WHERE EXISTS (
+    SELECT 1 FROM page WHERE host_id = :host_id AND tier = value AND due_s <= :due_by_s
+);
+
 -- The first of a queue, earliest due first. Leased pages keep their due time, so the few of them are stepped over.
 -- A parameter that is compared with what a partial index is about has SQLite prepare the statement anew for
 -- every value, which takes longer than the rest: the plus sign has it not see that.
