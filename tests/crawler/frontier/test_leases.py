@@ -43,7 +43,7 @@ def test_leases_of_shards_that_others_own_now_are_none() -> None:
     assert leases.taken(1.0) == [3, 6]
 
 
-def test_a_lease_reads_no_queue_of_its_host_in_which_nothing_is_due(tmp_path: Path) -> None:
+def test_few_queues_of_a_host_are_read_for_a_lease_and_for_what_is_due_next(tmp_path: Path) -> None:
     """A host whose pages change at all rates has a dozen."""
     frontier = SqliteFrontier(tmp_path)
     found = [Discovery(f"{HOST}/{number}", HOST) for number in range(12)]
@@ -61,12 +61,14 @@ def test_a_lease_reads_no_queue_of_its_host_in_which_nothing_is_due(tmp_path: Pa
     read: list[str] = []
     frontier._db.set_trace_callback(read.append)
     due = frontier.lease(host.host_id, limit=4, due_by_s=50.5, now_s=50.5, until_s=99.0)
+    next_due_s = frontier.host(host.host_id, now_s=50.5).next_due_s
     frontier._db.set_trace_callback(None)
     rest = frontier.lease(host.host_id, limit=12, due_by_s=99.0, now_s=99.0, until_s=199.0)
     frontier.close()
 
     assert [lease.page_id for lease in due] == [leases[0].page_id]
-    assert len(read) == 2
+    assert next_due_s == 51.0
+    assert len(read) == 2 + 4
     assert len(rest) == 12
 
 

@@ -128,6 +128,7 @@ def test_an_older_version_is_not_read_before_it_is_brought_up_to_date(tmp_path: 
         ("denied", "SEARCH page USING INDEX page_by_state (state=? AND kind=?)"),
         ("gone", "SEARCH page USING INDEX page_by_state (state=? AND kind=?)"),
         ("vacated", "SEARCH page USING INDEX page_by_state (state=?)"),
+        ("heads", "SEARCH page USING COVERING INDEX page_by_due (host_id=? AND tier=?)"),
         (
             "due_tiers",
             "SEARCH page USING COVERING INDEX page_by_due (host_id=? AND tier=? AND due_s<?)",

@@ -92,7 +92,7 @@ _KNOWN = "known"
 _DUE, _TIER = 2, 17  # columns of the query `due`
 _NEW_TIER = COMPLETED.index("tier")
 _DIFFERENCES = 1_000  # that are kept
-_FEW_TIERS = 2  # more are asked first whether a page is due
+_FEW_TIERS = 2  # more are asked together first, what is due in them
 _BOUNDS = {  # parameters of what tells the pages that are due first
     "due": ("host_id", "due_by_s", "limit", "tier"),
     "due_new": ("host_id", "due_by_s", "limit"),
@@ -336,15 +336,27 @@ class SqliteFrontier(Frontier):
     def host(self, host_id: int, *, now_s: float) -> HostRecord:
         with translated(self._path):
             row = self._one("one_host", host_id=host_id)
-            taken = self._leases.of_host(host_id)
-            bounds = {"host_id": host_id, "limit": 1 + len(taken)}
-            free = (
-                due_s
-                for tier in self._tiers_of(host_id)
-                for page_id, due_s in self._run("next_due", tier=tier, **bounds)
-                if is_free(taken, page_id, now_s)
-            )
-            return record_of(row, min(free, default=inf))
+            return record_of(row, self._next_due_s(host_id, now_s))
+
+    def _next_due_s(self, host_id: int, now_s: float) -> float:
+        """Return when the first page of a host that is not leased is due; inf: there is none."""
+        taken, earliest_s = self._leases.of_host(host_id), inf
+        for head_s, tier in self._heads(host_id):
+            if head_s >= earliest_s:
+                break
+            bounds = {"host_id": host_id, "tier": tier, "limit": 1 + len(taken)}
+            rows = self._run("next_due", **bounds)
+            free = (due_s for page_id, due_s in rows if is_free(taken, page_id, now_s))
+            earliest_s = min(earliest_s, next(free, inf))
+        return earliest_s
+
+    def _heads(self, host_id: int) -> list[tuple[float, int]]:
+        """Return from when on a page is due in each queue of a host, leased or not, and which."""
+        tiers = [*self._tiers_of(host_id)]
+        if len(tiers) <= _FEW_TIERS:
+            return [(-inf, tier) for tier in tiers]
+        heads = self._run("heads", host_id=host_id, tiers=str(tiers))
+        return sorted(head for head in heads if head[0] is not None)
 
     def _tiers_of(self, host_id: int) -> set[int]:
         """Return the queues of a host that pages may wait in."""

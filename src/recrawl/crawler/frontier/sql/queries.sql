@@ -23,6 +23,11 @@ SELECT host_id, tier, min(due_s) FROM page GROUP BY host_id, tier;
 -- name: tiers_of_host
 SELECT tier FROM page WHERE host_id = :host_id GROUP BY tier;
 
+-- The first due time of each of several queues; leased pages count.
+-- name: heads
+SELECT (SELECT due_s FROM page WHERE host_id = :host_id AND tier = value ORDER BY due_s LIMIT 1), value
+FROM json_each(:tiers);
+
 -- name: next_due
 SELECT id, due_s FROM page WHERE host_id = :host_id AND tier = +:tier ORDER BY due_s LIMIT :limit;
 
