@@ -158,7 +158,7 @@ def test_a_shared_crawl_is_shown_and_searched_from_anywhere(
     """`serve` reads the database as it reads a folder."""
     database = databases.database()
     config = shared_config(farm, tmp_path, database)
-    recrawl("run", config, "--for", "15s", "--quiet", cwd=tmp_path)
+    recrawl("run", config, "--once", "--quiet", cwd=tmp_path)
     server = start("serve", "--config", config, "--port", "0", cwd=tmp_path)
     try:
         assert server.stderr is not None

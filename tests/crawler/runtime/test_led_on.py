@@ -104,6 +104,21 @@ def test_a_list_that_is_left_out_of_the_index_is_looked_at_again_for_what_it_led
     assert {f"{A}/names/{name}/" for name in NAMES[:8]} <= run_virtually(run())
 
 
+def test_later_pages_of_a_list_are_no_further_off_than_its_second_and_none_is_a_seed() -> None:
+    """Though the first page of it is one: what a seed is asked besides is not asked of them."""
+
+    async def run() -> list[int]:
+        virtual = virtual_crawl(Setup(), frontier=MemoryFrontier(), index=MemoryIndex())
+        for here, there in (("/", "/page/2"), ("/page/2", "/page/3"), ("/page/3", "/names/a")):
+            virtual.web.page(A + here, f"names of {here}", there)
+        virtual.web.page(f"{A}/names/a", "what a is")
+        await virtual.run_for(60.0)
+        found = [virtual.frontier.details(A + to) for to in ("/page/2", "/page/3", "/names/a")]
+        return [one.depth for one in found if one]
+
+    assert run_virtually(run()) == [1, 1, 2]
+
+
 NAMED = {f"{A}/names/{name}/" for name in NAMES}
 NAMED_BARE = {url.rstrip("/") for url in NAMED}
 

@@ -73,7 +73,7 @@ def test_a_section_that_is_removed_is_swept() -> None:
 @pytest.mark.slow
 def test_a_sweep_leaves_visits_to_what_is_there() -> None:
     """Most of what is to be looked at waits for its share of the budget, and not in front."""
-    virtual = crawled(100, 60.0, 22.0)
+    virtual = crawled(100, 60.0, 21.5)
 
     pages = [virtual.frontier.details(url) for url in urls_of(100)]
     due = [one.due_s <= virtual.clock.now_s() for one in pages if one and one.due_why == BESIDE]

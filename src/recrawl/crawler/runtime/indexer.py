@@ -551,7 +551,7 @@ class Indexer:
         further: list[str] = []
         for url in news:
             (on if goes_on(lease.url, url) else further).append(url)
-        found = admission.of(on, depth=lease.depth)
+        found = admission.of(on, depth=max(lease.depth, 1))  # none of them is a seed
         found += admission.of(further, depth=lease.depth + 1)
         if lease.last_visit_s is None:  # each is counted once for a page
             self._recorder.refuse(admission.beyond_bounds(further, depth=lease.depth + 1))
