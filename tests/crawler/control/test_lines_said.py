@@ -45,6 +45,15 @@ def test_a_row_that_no_other_page_has_is_more(said: LinesSaid) -> None:
     assert said.says_more(url, "http://b.test", filtered("blue", ROWS))
 
 
+def test_a_name_among_labels_that_all_have_is_more() -> None:
+    """However little of a record it is."""
+    labels = [f"label {n} of a long form that everybody fills in the same way" for n in range(40)]
+    kept = LinesSaid()
+    for name in ("Ada Lovelace", "Alan Turing"):
+        assert kept.says_more(f"{A}/people?kind=x&id=7", A, [*labels, name])
+        kept.keep(A, labels)
+
+
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines of long ago are forgotten."""
     monkeypatch.setattr(lines_said, "_MOST_MARKS", 100)

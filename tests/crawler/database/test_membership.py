@@ -13,7 +13,7 @@ from recrawl.crawler.frontier.postgres import owned
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.errors import DatabaseReadOnly, OwnershipLost, UnusableDatabase
-from recrawl.terms import Database, Discovery, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import Database, Discovery, Lease, Outcome, PageState, PageUpdate, Visit
 
 __all__ = ["databases"]
 
@@ -44,6 +44,15 @@ def _let_lapse(database: Database, member: Membership) -> None:
         connection.execute("UPDATE process SET until_s = 0 WHERE id = %s", (member.number,))
 
 
+def _leasing_one(member: Membership) -> tuple[PostgresFrontier, Lease]:
+    """Return a frontier of one page, and the lease of that."""
+    frontier = PostgresFrontier(member)
+    frontier.admit([Discovery(f"{HOSTS[0]}/", HOSTS[0])], 1.0, AdmissionLimits())
+    (host,) = frontier.hosts()
+    (lease,) = frontier.lease(host.host_id, limit=1, due_by_s=9.0, now_s=2.0, until_s=9.0)
+    return frontier, lease
+
+
 def test_shards_are_shared_out_evenly_and_each_has_one_owner(
     two: tuple[Membership, Membership],
 ) -> None:
@@ -68,11 +77,7 @@ def test_a_process_whose_lease_ended_writes_nothing_more(
     """Neither what it was about to, nor a renewal; its shards rest for a time-out first."""
     first, second = two
     first.take(8)
-    frontier = PostgresFrontier(first)
-    frontier.admit([Discovery(f"{HOSTS[0]}/", HOSTS[0])], 1.0, AdmissionLimits())
-    (lease,) = frontier.lease(
-        frontier.hosts()[0].host_id, limit=1, due_by_s=9.0, now_s=2.0, until_s=9.0
-    )
+    frontier, lease = _leasing_one(first)
     _let_lapse(database, first)
     standing = second.renew()
 
@@ -98,17 +103,15 @@ def test_a_copy_of_which_a_change_was_not_written_is_used_no_more(
     """It says what the database does not, and takes nothing back."""
     first, second = two
     first.take(8)
-    frontier = PostgresFrontier(first)
-    frontier.admit([Discovery(f"{HOSTS[0]}/", HOSTS[0])], 1.0, AdmissionLimits())
-    (host,) = frontier.hosts()
-    (lease,) = frontier.lease(host.host_id, limit=1, due_by_s=9.0, now_s=2.0, until_s=9.0)
+    frontier, lease = _leasing_one(first)
+    host = frontier.host(lease.host_id, now_s=2.0)
     _let_lapse(database, first)
     second.renew()
     with pytest.raises(OwnershipLost):
         frontier.complete([PageUpdate(lease, Visit(3.0, Outcome.NEW), PageState.INDEXED, 4.0)], 3.0)
 
     with pytest.raises(OwnershipLost):
-        frontier.lease(host.host_id, limit=1, due_by_s=9.0, now_s=5.0, until_s=9.0)
+        frontier.lease(lease.host_id, limit=1, due_by_s=9.0, now_s=5.0, until_s=9.0)
     with pytest.raises(OwnershipLost):
         frontier.save_host(host)
     frontier.settle()

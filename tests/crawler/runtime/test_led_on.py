@@ -16,6 +16,11 @@ from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
 
 A = "http://a.test"
+ONE_PASS = Setup(
+    politeness=PolitenessRules(delay_s=0.1),
+    revisit=RevisitRules(30_000.0, 60_000.0, 30_000.0),
+    epoch_s=EPOCH_S,
+)
 N_PAGES, ON_A_LIST = 120, 4
 NAMES = [f"{'abcdefgh'[n % 8]}{'klmnopqrstuvwxyz'[n // 8]}" for n in range(N_PAGES)]
 
@@ -177,12 +182,7 @@ def test_filters_of_lists_with_prices_are_left_once_what_they_list_is_known(
         return page(request.url, f"<title>{title}</title>{things}<nav>{links}{shelves}</nav>")
 
     async def run() -> set[str]:
-        setup = Setup(
-            politeness=PolitenessRules(delay_s=0.1),
-            revisit=RevisitRules(30_000.0, 60_000.0, 30_000.0),
-            epoch_s=EPOCH_S,
-        )
-        virtual = virtual_crawl(setup, frontier=MemoryFrontier(), index=MemoryIndex())
+        virtual = virtual_crawl(ONE_PASS, frontier=MemoryFrontier(), index=MemoryIndex())
         virtual.web.page(f"{A}/", "home", *(f"/shelf/{n}" for n in range(n_shelves)))
         for n in range(n_shelves):
             virtual.web.reply(f"{A}/shelf/{n}", reply)
@@ -237,12 +237,7 @@ def test_combinations_of_filters_of_a_table_are_left_once_its_rows_are_read(
     single = [f"?{name}={value}" for name, values in CHOICES.items() for value in values]
 
     async def run() -> set[str]:
-        setup = Setup(
-            politeness=PolitenessRules(delay_s=0.1),
-            revisit=RevisitRules(30_000.0, 60_000.0, 30_000.0),
-            epoch_s=EPOCH_S,
-        )
-        virtual = virtual_crawl(setup, frontier=MemoryFrontier(), index=MemoryIndex())
+        virtual = virtual_crawl(ONE_PASS, frontier=MemoryFrontier(), index=MemoryIndex())
         virtual.web.page(f"{A}/", "home", "/table")
         for query in ["", *single, *pairs]:
             virtual.web.reply(f"{A}/table{query}", reply)

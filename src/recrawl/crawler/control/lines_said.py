@@ -3,7 +3,7 @@
 Whoever puts filters on a table makes a page of each combination: its rows, and how many they are.
 All of that is said elsewhere, in the same lines. Remembered are marks of lines, in two Bloom
 filters of one size, of which the older is dropped when the other is full (Bloom 1970; "double
-buffering", Chang, Feng and Li 2004): at most 3 % of new lines pass for known.
+buffering", Chang, Feng and Li 2004): at most 3 % of new lines pass for known by each.
 """
 
 import re
@@ -17,8 +17,7 @@ __all__ = ["LinesSaid"]
 _BITS: Final = 1 << 23  # of a filter: 1 MB
 _MOST_MARKS: Final = 800_000
 _MOST_LINES: Final = 2_000  # of a page
-_MORE: Final = 0.1  # of the letters of a page that says more than others
-_FEW_LETTERS: Final = 60  # that are no more, whatever their share
+_FEW_LETTERS: Final = 8  # that are no more: how what was chosen by its number is called
 _NAMES: Final = re.compile(r"[^\W_]+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
@@ -48,17 +47,16 @@ class LinesSaid:
         lines : of its text
         """
         named = set(_NAMES.findall(folded(url.partition("?")[2])))
-        letters, more = 0, 0
+        more = 0
         for line in lines[:_MOST_LINES]:
             own = [word for word in _NAMES.findall(folded(line)) if word not in named]
             told = [word for word in own if _LETTER.search(word)]
             n = sum(map(len, told))
-            letters += n
             label = hash((host, *told))
             if n and not self._has(hash((host, line))) and not self._has(label):
                 more += n
                 self._add(label)
-        return more > min(_MORE * letters, _FEW_LETTERS)
+        return more > _FEW_LETTERS
 
     def _add(self, mark: int) -> None:
         one, two = mark % _BITS, (mark >> 32) % _BITS

@@ -868,7 +868,7 @@ def _is_apart(lease: Lease) -> bool:
 def _is_narrowed_twice(url: str) -> bool:
     """Tell whether an address asks for a list by two things or more, but for a place in it."""
     asked = _parts(url.partition("?")[2])
-    return sum(PLACE_IN_LIST.fullmatch(name) is None for name, _, _ in asked) > 1
+    return sum(name != "" and PLACE_IN_LIST.fullmatch(name) is None for name, _, _ in asked) > 1
 
 
 def _title_in(shown: str) -> tuple[str, str, str]:
