@@ -16,6 +16,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from recrawl.crawler.control.letters import lower
 from recrawl.crawler.control.refresh import refresh_of
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.fetch.about import about, places
@@ -41,7 +42,7 @@ from recrawl.crawler.fetch.markdown import markdown
 from recrawl.crawler.fetch.nesting import EMPTY, cut_at_depth
 from recrawl.crawler.fetch.passing import named_passing
 from recrawl.crawler.fetch.permalinks import clear_permalinks
-from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
+from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
 from recrawl.crawler.fetch.signature import raw_hash, signature
 from recrawl.crawler.fetch.unseen import part_unseen
@@ -61,6 +62,7 @@ _BLOCK: Final = re.compile(
 _LEADING: Final = (
     "meta[http-equiv], link[hreflang][rel~=alternate], link:is([rel~=next], [rel~=prev])"
 )
+_PASSWORD: Final = 'input[type="password" i]'
 _LITTLE: Final = 300  # characters that a page says at most which sends its reader on
 _LINK_LIST: Final = "</a><a "  # without a word between them
 _LABEL: Final = "</label><"  # as of tabs, which are labels of buttons
@@ -184,19 +186,21 @@ class PageExtractor:
                     canonical = join(base, reference) or canonical
                 elif "alternate" in rel and (attributes.get("type") or "").lower() in _FEED_TYPES:
                     feeds += [feed] if reference and (feed := join(base, reference)) else []
-        clear_permalinks(tree)
-        clear_line_numbers(tree)
-        clear_language_names(tree)
-        part_unseen(html, tree)
+        small = lower(html)
+        _clear(html, small, tree)
         title = title_of(tree, rule.title if rule is not None else "")
-        asks_password = tree.css_first('input[type="password" i]') is not None
-        is_app = _is_app(tree)
+        asks_password = "password" in small and tree.css_first(_PASSWORD) is not None
+        is_app = "<script" in small and _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
         found = {} if nofollow else _links(tree, base, codec)
         scripts = lists_of(tree, base, url, found)  # before they are cut out of the tree
         is_marked = self._rules.markdown
         said = self._about(tree, base, response) if is_marked else None
-        selector, roots, text = _content(html, tree, rule, url, is_app=is_app)
+        selector, roots = main_content(tree, rule, url, small, is_app=is_app)
+        text = text_of(roots)
+        if not text and not is_app:
+            selector, roots = "body", _whole(html, small)
+            text = text_of(roots) or pictured(roots)
         headings, compared = headings_of(roots), _compared(html, tree, roots, text)
         sends_to = _sends_to(tree, base, url) if found and len(text) < _LITTLE else None
         if said is not None:
@@ -263,21 +267,25 @@ class PageExtractor:
         return raw_hash(body)
 
 
-def _content(
-    html: str, tree: LexborHTMLParser, rule: ContentRule | None, url: str, *, is_app: bool
-) -> tuple[str, list[LexborNode], str]:
-    """Return the main content of a page: what finds it, where it stands, and its text."""
-    selector, roots = main_content(tree, rule, url, is_app=is_app)
-    text = text_of(roots)
-    if not text and not is_app:
-        whole = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
-        clear_permalinks(whole)
-        clear_line_numbers(whole)
-        clear_language_names(whole)
-        part_unseen(html, whole)
-        roots = whole_text(whole)
-        return "body", roots, text_of(roots) or pictured(roots)
-    return selector, roots, text
+def _clear(html: str, small: str, tree: LexborHTMLParser) -> None:
+    """Take away what is no text wherever it stands.
+
+    Parameters
+    ----------
+    html, small, tree : a page, also in small letters: what is not in it is not looked for
+    """
+    clear_permalinks(tree, small)
+    if "<pre" in small or "<code" in small:
+        clear_line_numbers(tree)
+        clear_language_names(tree)
+    part_unseen(html, tree)
+
+
+def _whole(html: str, small: str) -> list[LexborNode]:
+    """Return what holds all that a page says, read anew."""
+    tree = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
+    _clear(html, small, tree)
+    return whole_text(tree)
 
 
 def _compared(html: str, tree: LexborHTMLParser, roots: list[LexborNode], text: str) -> str:

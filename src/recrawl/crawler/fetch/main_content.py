@@ -68,10 +68,12 @@ _PANELS: Final = (
 _OPENERS: Final = "button[aria-controls]"
 _OPENING: Final = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _OPENED: Final = '[id][hidden], [id][aria-hidden="true"]'
+_OF_PANELS: Final = ("tabpanel", "until-found", "aria-controls")
 _PANEL: Final = "data-recrawl-panel"
 _MOST_SHOWN: Final = 500
 # Beside the content notices, menus and searches.
 _DIALOGS: Final = 'dialog, [role="dialog"], [role="alertdialog"], [aria-modal="true"]'
+_OF_DIALOGS: Final = ("dialog", "aria-modal")
 _NOTICE: Final = "cookie"  # as notices call them in most languages
 _MAIN: Final = ("main", "article", '[role="main"]')
 _ANY_MAIN: Final = ", ".join(_MAIN)
@@ -82,7 +84,6 @@ _ASIDE: Final = (
     ".navfooter, .navpath, .pager, .pagination, .search-results, "
     ":is(div,ul,td):is(#nav,#navigation,#sidebar,#menu):not(.section)"
 )
-_ASIDE_WITHIN: Final = ", ".join(f"{whole} {box}" for whole in _MAIN for box in _ASIDE.split(", "))
 _LEAST_ASIDE: Final = 100  # letters that lead nowhere, and more than those that do: it is a text
 _LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes, footnotes
 _LEAST_PANEL: Final = 1  # the same of a tab there: a command, a line of code
@@ -115,7 +116,7 @@ _BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in ran
 
 
 def main_content(
-    tree: LexborHTMLParser, rule: ContentRule | None, url: str, *, is_app: bool
+    tree: LexborHTMLParser, rule: ContentRule | None, url: str, html: str, *, is_app: bool
 ) -> tuple[str, list[LexborNode]]:
     """Return the elements with the main content, after the selector that found them.
 
@@ -124,6 +125,7 @@ def main_content(
     tree : of the whole page
     rule : that people made for it
     url : of the page
+    html : its source in small letters: elements whose signs are not in it are not looked for
     is_app : scripts are to fill the page: what is empty now need not stay so
 
     Notes
@@ -138,7 +140,7 @@ def main_content(
         if chosen:
             return rule.select, chosen
     clear_own_contents(tree, url)
-    _take_out(tree)
+    _take_out(tree, html)
     body = tree.body
     if body is None:
         return "body", []
@@ -151,30 +153,34 @@ def main_content(
     return "body", [body]
 
 
-def _take_out(tree: LexborHTMLParser) -> None:
+def _take_out(tree: LexborHTMLParser, html: str) -> None:
     """Take what is no content out of the tree.
 
     The innermost first: what is taken out is gone with all that stands in it.
     """
-    _unhide_panels(tree)
-    asking = {form.mem_id for form in tree.css("form") if form.css_first(_ASKS) is not None}
-    for node in tree.css(_OF_CONTENT):
-        node.unwrap()
+    _unhide_panels(tree, html)
+    forms = tree.css("form") if "<form" in html else []
+    asking = {form.mem_id for form in forms if form.css_first(_ASKS) is not None}
+    if "<header" in html or "<button" in html:
+        for node in tree.css(_OF_CONTENT):
+            node.unwrap()
     tree.strip_tags(_NOT_CONTENT)
     for node in reversed(tree.css(_BOILERPLATE)):
         if node.tag not in _WHOLE:
             node.decompose()
-    _take_out_shown(tree)
+    _take_out_shown(tree, html)
     _take_out_boxes(tree)
-    forms = [form for form in tree.css("form") if form.mem_id in asking]
+    forms = [form for form in tree.css("form") if form.mem_id in asking] if asking else []
     least_letters = _LEAST_FORM * n_letters(tree.body) if forms and tree.body is not None else 0.0
     for node in reversed(forms):
         if not n_letters(node) >= least_letters > 0.0:
             node.decompose()
 
 
-def _unhide_panels(tree: LexborHTMLParser) -> None:
+def _unhide_panels(tree: LexborHTMLParser, html: str) -> None:
     """Mark what is shown when somebody asks for it, and hide it no longer."""
+    if not any(sign in html for sign in _OF_PANELS):
+        return
     opened = {
         name
         for button in tree.css(_OPENERS)[:_MOST_SHOWN]
@@ -191,8 +197,10 @@ def _unhide_panels(tree: LexborHTMLParser) -> None:
         attributes[_PANEL] = ""
 
 
-def _take_out_shown(tree: LexborHTMLParser) -> None:
+def _take_out_shown(tree: LexborHTMLParser, html: str) -> None:
     """Take out what is shown when somebody asks for it, but for what is a text."""
+    if not any(sign in html for sign in (*_OF_PANELS, *_OF_DIALOGS)):
+        return
     shown = tree.css(f"[{_PANEL}], {_DIALOGS}")[:_MOST_SHOWN]
     if not shown or tree.body is None:
         return
@@ -228,13 +236,14 @@ def _take_out_boxes(tree: LexborHTMLParser) -> None:
     text = tree.body.text()
     mark_lines_beside(tree, text)
     boxes = [node for node in tree.css(f"{_ASIDE}, [{LINE}]") if node.tag not in _WHOLE]
-    within = {node.mem_id for node in tree.css(_ASIDE_WITHIN)} if boxes else set()
+    mains = {node.mem_id for node in tree.css(_ANY_MAIN)} if boxes else set()
     to_read = _MOST_READ * len(text)  # or what is nested deeply is read at each depth
     for node in reversed(boxes):
         if to_read <= 0:
             return
         to_read -= len(node.text()) + 1
-        if not _is_text(node, _LEAST_WITHIN if node.mem_id in within else _LEAST_ASIDE):
+        is_within = bool(mains) and stands_within(node, mains)
+        if not _is_text(node, _LEAST_WITHIN if is_within else _LEAST_ASIDE):
             node.decompose()
 
 

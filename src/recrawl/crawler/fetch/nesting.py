@@ -26,6 +26,8 @@ _RAW: Final = frozenset("script style textarea title".split())  # hold text, wha
 _SHAPES: Final = frozenset(
     "animate circle ellipse g image line mpath path polygon polyline rect stop use".split()
 )
+# As most pages write them, sooner told than by name.
+_PASSED: Final = frozenset(f"{sign}{name}" for name in _ENDLESS for sign in ("", "/"))
 
 
 def cut_at_depth(html: str) -> str:
@@ -35,7 +37,8 @@ def cut_at_depth(html: str) -> str:
     opened: dict[str, int] = {}
     depth = 0
     before: tuple[int, dict[str, int]] | None = None  # what was open before raw text began
-    for number, tag in enumerate(_TAG.findall(html)):
+    tags = enumerate(_TAG.findall(html))
+    for number, tag in [one for one in tags if one[1] not in _PASSED]:
         closing = tag[0] == "/"
         name = (tag[1:] if closing else tag).lower()
         if name in _ENDLESS or (name in _SHAPES and opened.get("svg")):

@@ -25,11 +25,12 @@ _HEADS: Final = ("h1 h2 h3 h4 h5 h6 dt caption figcaption legend summary").split
 _INLINE: Final = frozenset({"a", "small", "span"})
 _ANY_HEAD: Final = ", ".join(_HEADS)
 _SIGNS: Final = " \t\r\n\f#\u00a0\u00a7\u00b6\u200b\u200d\u221e\u25c6\u2693\ufe0e\ufe0f\U0001f517"
+_BRACKETS: Final = ("[", "&#91", "&#091", "&#x5b", "&#x05b", "&lsqb", "&lbrack")
 _NAMES: Final = frozenset({"title", "aria-label"})
 _PICTURES: Final = frozenset({"anchor", "link", "permalink"})  # of fonts of icons, by their names
 
 
-def clear_permalinks(tree: LexborHTMLParser) -> None:
+def clear_permalinks(tree: LexborHTMLParser, html: str) -> None:
     """Empty the permalinks of a page; they keep the names by which an address leads to them.
 
     A sign is a permalink where it is a link of a heading, or leads to what it stands in or beside;
@@ -38,9 +39,14 @@ def clear_permalinks(tree: LexborHTMLParser) -> None:
     to the top. The only text of a heading is none. Of a page, the first 20,000 links to places
     within pages are read, and 3,000 that may be permalinks are looked at, and so many headings.
     O(elements).
+
+    Parameters
+    ----------
+    tree, html : of the page; its source in small letters
     """
     _clear_own(tree)
-    _clear_tools(tree)
+    if any(sign in html for sign in _BRACKETS):
+        _clear_tools(tree)
 
 
 def _clear_own(tree: LexborHTMLParser) -> None:
