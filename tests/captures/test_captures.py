@@ -199,6 +199,27 @@ def test_no_format_is_taken_for_another(
     assert [path.name for path in tmp_path.iterdir()] == [given.name]
 
 
+def test_an_archive_packed_as_a_whole_is_read_like_one_packed_by_record(tmp_path: Path) -> None:
+    by_record = SAMPLES / "site.warc.gz"
+    whole = tmp_path / "whole.warc.gz"
+    whole.write_bytes(gzip.compress(gzip.decompress(by_record.read_bytes())))
+    assert list(read_warc(whole, Tally())) == list(read_warc(by_record, Tally()))
+
+
+def test_what_lies_between_the_records_of_an_archive_is_told_and_passed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plain = gzip.decompress((SAMPLES / "site.warc.gz").read_bytes())
+    odd = tmp_path / "odd.warc"
+    place = plain.index(b"WARC/", plain.index(b"WARC-Type: response"))
+    odd.write_bytes(plain[: place - 4] + b"left over\r\n\r\n\r\n" + plain[place:])
+    tally = Tally()
+    assert list(read_warc(odd, tally)) == list(read_warc(SAMPLES / "site.warc.gz", Tally()))
+    assert tally.n_bad == 1
+    assert "is something that is no record" in tally.first_bad[0]
+    assert capfd.readouterr().err == ""
+
+
 def test_lines_of_any_length_and_files_that_are_cut(tmp_path: Path) -> None:
     good = (SAMPLES / "wayback.cdx").read_bytes()
     long = tmp_path / "long.cdx.gz"

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -283,6 +284,20 @@ def test_everything_is_printed_through_the_one_door() -> None:
                                   and ast.unparse(node.value) != "False"):  # fmt: skip
                 found.append(f"{path.relative_to(folder)}: {ast.unparse(node)}")
     assert found == []
+
+
+def test_help_is_in_paragraphs_as_wide_as_the_terminal() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "recrawl", "importance", "from-log", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "COLUMNS": "60"},
+    )
+    about = ended.stdout.split("\n\n")[2].splitlines()
+    assert len(about) > 3
+    for line, below in pairwise(about):  # no word would have had room in the line before
+        assert len(f"{line.rstrip()} {below.split()[0]}") > 60
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from recrawl.cli.arguments import checked_arguments, complaint
+from recrawl.cli.help import Paragraphs
 from recrawl.cli.output import note
 from recrawl.cli.streams import close_stream, is_unheard, open_streams
 from recrawl.errors import InputError, MissingPart, RecrawlError, missing_part
@@ -25,6 +26,7 @@ app = App(
     version_flags=["--version"],
     help_flags=["--help", "-h"],
     help_format="plaintext",  # markdown would cost a quarter of the start
+    help_formatter=Paragraphs(),
     result_action="return_value",
     default_parameter=Parameter(negative=()),  # nothing is on that one would turn off
 )

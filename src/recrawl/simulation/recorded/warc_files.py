@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 from typing_extensions import Buffer, override
 
@@ -18,6 +18,10 @@ __all__ = ["WarcFile", "warc_files"]
 _ZIP: Final = b"PK\x03\x04"
 _GZIP: Final = b"\x1f\x8b"
 _WARC: Final = b"WARC/"
+_NEXT: Final = b"\r\n\r\nWARC/"
+_LOOKED_AT: Final = (
+    1 << 18
+)  # bytes, within which a second record begins in one piece with the first
 _LOCAL_HEADER: Final = struct.Struct("<26x2H")  # of a zip's entry: what follows are name and extra
 
 
@@ -49,6 +53,23 @@ class WarcFile:
         raw = _Part(self.path, self.start, self.size)
         raw.seek(offset)
         return io.BufferedReader(raw)
+
+    def records(self) -> IO[bytes]:
+        """Return it for reading, unpacked where it is packed as a whole and not record by record.
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        """
+        raw = self.open()
+        begin = zlib.decompressobj(wbits=31)
+        try:
+            is_whole = _NEXT in begin.decompress(raw.read(_LOOKED_AT), _LOOKED_AT)
+        except zlib.error:  # it is not packed
+            is_whole = False
+        raw.seek(0)
+        return cast("IO[bytes]", gzip.open(raw)) if is_whole else raw
 
     def begins_as_one(self) -> bool:
         """Tell whether what it holds, unpacked, begins as WARC does.

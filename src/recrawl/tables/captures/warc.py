@@ -1,9 +1,13 @@
 """Archives themselves: response and revisit records of WARC files (an extra, `recrawl[warc]`)."""
 
+import gzip
+import io
+import zlib
 from collections.abc import Iterator
+from contextlib import redirect_stderr
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import xxhash
 
@@ -45,30 +49,47 @@ def read_warc(path: Path, tally: Tally) -> Iterator[Look]:
 
 
 def _answers(held: WarcFile, tally: Tally) -> Iterator[Look]:
-    from warcio.archiveiterator import ArchiveIterator
     from warcio.exceptions import ArchiveLoadFailed
 
     path, before = Path(held.name), tally.done_bytes
     if not held.begins_as_one():
         raise InvalidTable(f"{path}: is no WARC file: it does not begin with WARC/")
     try:
-        with held.open() as file:
-            for record in ArchiveIterator(file):
+        with held.records() as file:
+            for record in _records(file, path, tally):
                 if record.rec_type not in ("response", "revisit"):
                     continue
                 tally.n_records += 1
-                tally.done_bytes = before + file.tell()
+                tally.done_bytes = before + min(file.tell(), held.size)
                 look = _read(record, path, tally)
                 if look is not None:
                     yield look
-    except OSError as error:
-        raise InvalidTable(f"{path}: {error.strerror or error}") from None
-    except (ArchiveLoadFailed, EOFError, ValueError) as error:
+    except (ArchiveLoadFailed, EOFError, ValueError, gzip.BadGzipFile, zlib.error) as error:
         # What came before is sound: every record ends before the next begins.
         if not tally.n_records:
             raise InvalidTable(f"{path}: is no WARC file ({error})") from None
         tally.n_records += 1
         tally.bad(path, f"after record {tally.n_records - 1}", str(error).splitlines()[0])
+    except OSError as error:
+        raise InvalidTable(f"{path}: {error.strerror or error}") from None
+
+
+def _records(file: IO[bytes], path: Path, tally: Tally) -> Iterator[Any]:
+    """Yield the records; of those of a wrong length the tally is told, and nothing is printed."""
+    from warcio.archiveiterator import ArchiveIterator
+
+    archive, n_passed = ArchiveIterator(file), 0
+    records = iter(archive)
+    while True:
+        with redirect_stderr(io.StringIO()):
+            record = next(records, None)
+        if archive.err_count > n_passed:
+            n_passed = archive.err_count
+            tally.bad(path, f"after record {tally.n_records}", "is something that is no record")
+            tally.n_records += 1
+        if record is None:
+            return
+        yield record
 
 
 def _read(record: Any, path: Path, tally: Tally) -> Look | None:
