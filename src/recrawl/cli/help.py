@@ -1,4 +1,4 @@
-"""How help is laid out: in paragraphs as wide as the terminal, however docstrings break lines."""
+"""Layout of help: paragraphs as wide as the terminal, wherever docstrings break their lines."""
 
 from typing import TYPE_CHECKING, Any
 

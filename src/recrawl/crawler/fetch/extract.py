@@ -43,7 +43,7 @@ from recrawl.crawler.fetch.nesting import EMPTY, cut_at_depth
 from recrawl.crawler.fetch.passing import named_passing
 from recrawl.crawler.fetch.permalinks import clear_permalinks
 from recrawl.crawler.fetch.reading_rules import ReadingRules
-from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
+from recrawl.crawler.fetch.scripts import SCRIPTS, is_filled, lists_of, read_script
 from recrawl.crawler.fetch.signature import raw_hash, signature
 from recrawl.crawler.fetch.unseen import part_unseen
 from recrawl.terms import About, Extract, FetchResponse
@@ -82,12 +82,8 @@ _LONGEST_TAG: Final = 35  # characters of a language, as it is declared
 _VALUED_DIRECTIVES: Final = frozenset(
     "unavailable_after max-snippet max-image-preview max-video-preview".split()
 )
-# What frameworks fill by scripts; a page that says less than this much without them says nothing.
-_ROOTS: Final = (
-    "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]"
-)
 _WITH_MARKDOWN: Final = "\nwith Markdown 2"  # raised where it says more of a page than before
-_LEAST_TEXT: Final = 40  # characters
+_LEAST_TEXT: Final = 40  # characters: an application that says less without scripts says nothing
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
 
@@ -190,7 +186,7 @@ class PageExtractor:
         _clear(html, small, tree)
         title = title_of(tree, rule.title if rule is not None else "")
         asks_password = "password" in small and tree.css_first(_PASSWORD) is not None
-        is_app = "<script" in small and _is_app(tree)
+        is_app = is_filled(tree, small)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
         found = {} if nofollow else _links(tree, base, codec)
         scripts = lists_of(tree, base, url, found)  # before they are cut out of the tree
@@ -325,11 +321,6 @@ def _is_over(text: str) -> bool:
             continue
         return at.timestamp() < time.time()
     return False
-
-
-def _is_app(tree: LexborHTMLParser) -> bool:
-    """Tell whether scripts make the page: there are some, and an element for them to fill."""
-    return tree.css_first("script") is not None and tree.css_first(_ROOTS) is not None
 
 
 def _called(name: str, link: LexborNode) -> str:

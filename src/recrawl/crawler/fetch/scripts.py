@@ -1,4 +1,4 @@
-"""Addresses of pages in scripts: of sites whose menu is made by one, as Doxygen's manuals are.
+"""Pages that scripts fill, and addresses in scripts: of menus that they make, as Doxygen's do.
 
 Nothing is run. The scripts that a page loads from its own host are lists where the page leads to no
 other there, and the strings of a script that end as pages do are what it lists.
@@ -13,17 +13,33 @@ from selectolax.lexbor import LexborHTMLParser
 
 from recrawl.crawler.control.urls import host_of, join
 
-__all__ = ["SCRIPTS", "lists_of", "read_script"]
+__all__ = ["SCRIPTS", "is_filled", "lists_of", "read_script"]
 
 SCRIPTS: Final = frozenset(
     "text/javascript application/javascript application/x-javascript text/ecmascript".split()
 )
 MAX_SCRIPTS: Final = 10  # of a page
 MAX_ADDRESSES: Final = 1_000  # of a script
+# What frameworks fill.
+_ROOTS: Final = (
+    "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]"
+)
 _MAX_CHARACTERS: Final = 1024 * 1024
 _PAGE: Final = re.compile(
     r"""(["'])((?:[\w.~%/+-]|://){1,300}\.x?html?)(?:[?#][^"'\s]{0,300})?\1""", re.IGNORECASE
 )
+
+
+def is_filled(tree: LexborHTMLParser, html: str) -> bool:
+    """Tell whether scripts make the page: there are some, and an element for them to fill.
+
+    Parameters
+    ----------
+    tree, html : of the page; its source in small letters
+    """
+    if "<script" not in html or tree.css_first("script") is None:
+        return False
+    return tree.css_first(_ROOTS) is not None
 
 
 def lists_of(tree: LexborHTMLParser, base: str, url: str, links: Iterable[str]) -> tuple[str, ...]:
