@@ -82,6 +82,26 @@ def test_a_search_of_a_database_loads_as_little() -> None:
     assert ended.stdout == "False False\n"
 
 
+def test_a_crawl_loads_neither_generators_nor_arrays_with_masks() -> None:
+    """They take seven megabytes and one, as long as it runs."""
+    probe = (
+        "import sys\n"
+        "import numpy as np\n"
+        "import recrawl.cli.crawler.run, recrawl.processes.access_times\n"
+        "from recrawl.crawler.control.estimate import freshness_of_copies\n"
+        "from recrawl.learning.page_rank import LinkGraph, rank_pages\n"
+        "freshness_of_copies(np.full(999, 0.9), np.ones(999))\n"
+        "rank_pages(LinkGraph(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.zeros(2, np.int64)))\n"
+        "print([name for name in ('numpy.random', 'numpy.ma') if name in sys.modules])\n"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
+
+    assert ended.stdout == "[]\n"
+
+
 def test_a_status_loads_no_arrays_with_masks() -> None:
     """They are a sixth of its start; the typical rate is the median without them."""
     probe = (

@@ -4,6 +4,7 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,7 @@ class _OneHost:
         self.dispatcher = Dispatcher(
             politeness=PolitenessRules(delay_s=1.0),
             budget=FetchBudget(1e6, burst=1e6),
-            random=np.random.default_rng(0),
+            random=Random(0),
             lease_s=inf,
             least_share=inf,
             root_of=root_of,

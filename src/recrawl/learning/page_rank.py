@@ -6,6 +6,7 @@ its pages say of each other moves its own share about but cannot add to it.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -151,8 +152,7 @@ def _passed_on(graph: LinkGraph, x: Vector) -> Vector:
     out = np.zeros(x.size)
     # Pages in blocks that have so many links together.
     ends = np.searchsorted(graph.starts, np.arange(0, graph.targets.size, _CHUNK), side="left")
-    bounds = np.unique(np.append(ends, [0, x.size]))
-    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+    for first, last in pairwise(sorted({0, *ends.tolist(), x.size})):
         low, high = int(graph.starts[first]), int(graph.starts[last])
         if high > low:
             given = np.repeat(share[first:last], degrees[first:last])

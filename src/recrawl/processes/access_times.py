@@ -34,7 +34,7 @@ class AccessTime(Protocol):
         """Return -log E exp(-rate X) for each rate."""
         ...
 
-    def sample(self, n: int, rng: np.random.Generator) -> Vector:
+    def sample(self, n: int, rng: "np.random.Generator") -> Vector:
         """Draw ``n`` independent access times."""
         ...
 
@@ -57,7 +57,7 @@ class ConstantTime:
         """Return rate mean."""
         return np.asarray(np.asarray(rates, dtype=np.float64) * self.mean)
 
-    def sample(self, n: int, rng: np.random.Generator) -> Vector:
+    def sample(self, n: int, rng: "np.random.Generator") -> Vector:
         """Return the same time ``n`` times."""
         return np.full(n, self.mean)
 
@@ -105,6 +105,6 @@ class ObservedTimes:
             own = np.where(short < 0.5, -np.log1p(-short), -np.log(kept.reshape(s.shape)))
         return np.asarray(s * least + own)
 
-    def sample(self, n: int, rng: np.random.Generator) -> Vector:
+    def sample(self, n: int, rng: "np.random.Generator") -> Vector:
         """Draw from the sample with replacement."""
         return rng.choice(self.times, size=n)

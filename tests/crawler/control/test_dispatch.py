@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import inf
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def dispatcher(
     budget = FetchBudget(rate, burst=burst)
     budget.spend(NOW_S - 1000.0)
     options.setdefault("least_share", inf)  # what is due, and nothing ahead of its time
-    return Dispatcher(politeness=rules, budget=budget, random=np.random.default_rng(1), **options)
+    return Dispatcher(politeness=rules, budget=budget, random=Random(1), **options)
 
 
 def known(
@@ -942,7 +943,7 @@ def test_what_is_kept_of_a_server_counts_where_its_hosts_are_asked_as_one(
     def made(*, per_address: bool) -> Dispatcher:
         rules = PolitenessRules(delay_s=1.0, per_address=per_address)
         budget = FetchBudget(100.0, burst=10.0)
-        return Dispatcher(politeness=rules, budget=budget, random=np.random.default_rng(0))
+        return Dispatcher(politeness=rules, budget=budget, random=Random(0))
 
     record = HostRecord(
         1, "http://1.test", NOW_S, ip_address="10.0.0.1", ip_blocked_until_s=NOW_S + 90.0

@@ -1,14 +1,18 @@
 """The freshness that is believed, and how far that can be trusted."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from recrawl.crawler.control.estimate import (
     estimate_freshness,
     fresh_between,
+    freshness_of_copies,
     kept_by_even_visits,
     rate_bounds,
 )
@@ -89,7 +93,27 @@ def test_few_pages_have_an_interval_that_holds_the_truth(n: int, longest: float)
     assert held >= 465
 
 
-def test_the_heaviest_pages_are_drawn_and_the_rest_is_normal() -> None:
+@given(
+    st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(0.01, 9.0)), min_size=1, max_size=8),
+)
+def test_the_interval_is_that_of_all_that_may_be(pages: list[tuple[float, float]]) -> None:
+    """By each set of pages that are fresh, for a few pages."""
+    fresh, weights = np.array(pages).T
+    found = freshness_of_copies(fresh, weights)
+    sets = np.array(list(product((False, True), repeat=len(pages))))
+    shares = sets @ weights / weights.sum()
+    order = np.argsort(shares)
+    sums = np.cumsum(np.where(sets, fresh, 1.0 - fresh).prod(axis=1)[order])
+    assert found is not None
+    for end, least, most in ((found.low, 0.024, 0.026), (found.high, 0.974, 0.976)):
+        low, high = (
+            shares[order][min(np.searchsorted(sums, one), sums.size - 1)] for one in (least, most)
+        )
+        low, high = min(low, found.value), max(high, found.value)
+        assert low - 2e-3 <= end <= high + 2e-3
+
+
+def test_the_heaviest_pages_count_one_by_one_and_the_rest_is_normal() -> None:
     """A thousand pages with and without one of half the weight."""
     rates, doubts, ages = np.ones(1001), np.zeros(1001), np.full(1001, 0.7)
     alike = estimate_freshness(rates, doubts, np.ones(1001), ages)

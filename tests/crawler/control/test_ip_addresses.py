@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from math import inf
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def dispatcher(**options: Any) -> Dispatcher:
     return Dispatcher(
         politeness=RULES,
         budget=budget,
-        random=np.random.default_rng(1),
+        random=Random(1),
         **options,
     )
 
@@ -705,7 +706,7 @@ def test_an_ip_address_is_handed_over_with_what_is_known_of_it() -> None:
     assert before.give(asked_for, NOW_S + 100.0) == asked_for[:1]
     before.ended(one, NOW_S + 100.0)
     assert before.next_s() == NOW_S + 103.0
-    before.unanswered(one, NOW_S + 100.0, "connect", np.random.default_rng(1))
+    before.unanswered(one, NOW_S + 100.0, "connect", Random(1))
     assert before.next_s() == NOW_S + 160.0
     state = IpAddressState(SERVER, 10.0, 0.0, 50.0, 1, "no connection")
     assert before.give(asked_for, NOW_S + 110.0) == [*asked_for[:1], state]

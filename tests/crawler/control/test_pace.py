@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def asked(
     server: Callable[[int, float], int], hours: int, delay_s: float = 0.1, pages: int = 10**9
 ) -> Seen:
     """Ask a server for one page after another, as soon as it is polite; refused ones later."""
-    host, random = HostPoliteness(PolitenessRules(delay_s=delay_s)), np.random.default_rng(0)
+    host, random = HostPoliteness(PolitenessRules(delay_s=delay_s)), Random(0)
     seen = Seen([0] * hours, [0] * hours, host)
     again: list[tuple[float, int, int]] = []
     waiting: set[int] = set()

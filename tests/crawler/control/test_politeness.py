@@ -1,8 +1,8 @@
 """The timing of one host, alone: what its answers lead to, and the two rules nothing breaks."""
 
 import math
+from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ from recrawl.crawler.control.retry import Backoff
 
 NOW_S = 1_800_000_000.0
 STILL = PolitenessRules(delay_s=1.0, backoff=Backoff(jitter=0.0))
-RANDOM = np.random.default_rng(3)
+RANDOM = Random(3)
 
 
 def host(**fields: object) -> HostPoliteness:
@@ -364,7 +364,7 @@ class PoliteHost(RuleBasedStateMachine):
         super().__init__()
         rules = PolitenessRules(delay_s=2.0, backoff=Backoff(first_s=10.0))
         self.timing = HostPoliteness(rules)
-        self.random = np.random.default_rng(0)
+        self.random = Random(0)
         self.now_s = NOW_S
         self.in_flight = 0
         self.ended_s = -math.inf
@@ -443,7 +443,7 @@ def test_who_follows_another_keeps_the_distance() -> None:
     """Rules that are taken up in flight let nobody be asked sooner; their own delay counts."""
     before = host()
     before.start()
-    before.answered(100.0, 200, None, np.random.default_rng(0))
+    before.answered(100.0, 200, None, Random(0))
     after = HostPoliteness(PolitenessRules(delay_s=7.0))
 
     after.rest_after(before)
@@ -474,7 +474,7 @@ def test_a_host_of_which_all_pages_fail_again_and_again_rests_ever_longer(
     every: int, least: int, most: int
 ) -> None:
     """As its database is away for days; not where one page in ten is given in between."""
-    host, random = HostPoliteness(PolitenessRules()), np.random.default_rng(0)
+    host, random = HostPoliteness(PolitenessRules()), Random(0)
     now_s, n_asked = 0.0, 0
 
     def ask(page: int, status: int) -> None:

@@ -1,6 +1,7 @@
 """When a host says to come back, and when we do by ourselves."""
 
-import numpy as np
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,7 +68,7 @@ def test_no_header_breaks_it(header: str) -> None:
 
 def test_delays_double_up_to_the_longest() -> None:
     """60 s, 2 min, 4 min ... a day, and then a day however long it lasts."""
-    still, random = Backoff(jitter=0.0), np.random.default_rng(1)
+    still, random = Backoff(jitter=0.0), Random(1)
 
     delays = [still.delay_s(failures, random) for failures in (1, 2, 3, 11, 12, 100, 10_000)]
 
@@ -77,16 +78,16 @@ def test_delays_double_up_to_the_longest() -> None:
 @given(failures=st.integers(1, 2000), jitter=st.floats(0, 1), seed=st.integers(0, 99))
 def test_jitter_stretches_and_never_shortens(failures: int, jitter: float, seed: int) -> None:
     """By at most its share, so that the bounds that hosts were promised hold."""
-    plain = Backoff(jitter=0.0).delay_s(failures, np.random.default_rng(seed))
+    plain = Backoff(jitter=0.0).delay_s(failures, Random(seed))
 
-    delay = Backoff(jitter=jitter).delay_s(failures, np.random.default_rng(seed))
+    delay = Backoff(jitter=jitter).delay_s(failures, Random(seed))
 
     assert plain <= delay <= plain * (1.0 + jitter)
 
 
 def test_hosts_do_not_return_in_step() -> None:
     """Two hosts that failed together are asked again at different instants, over a tenth more."""
-    random = np.random.default_rng(2)
+    random = Random(2)
 
     delays = {Backoff().delay_s(1, random) for _ in range(50)}
 

@@ -1,6 +1,7 @@
 """A broken section of a host: it rests alone, and the rest of the site is read meanwhile."""
 
 from collections.abc import Callable
+from random import Random
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from recrawl.testing.worlds import EPOCH_S
 A = "http://a.test"
 HOUR = 3_600.0
 NOW_S = 1_800_000_000.0
-RANDOM = np.random.default_rng(3)
+RANDOM = Random(3)
 FOLDERS, EACH = 5, 60
 
 

@@ -72,7 +72,7 @@ def test_it_is_what_the_visits_since_tell_of_each_instant(seed: int, n: int, cut
         else:
             bounds = seen.lows[place], seen.highs[place]
             assert seen.values[place] == pytest.approx(twin.value, abs=1e-8)
-            assert bounds == pytest.approx((twin.low, twin.high), abs=1e-8)
+            assert bounds == pytest.approx((twin.low, twin.high), abs=1e-3)  # by cells
 
 
 def test_visits_of_pages_that_are_not_kept_fresh_do_not_count() -> None:

@@ -21,9 +21,8 @@ Longer than most modules because every rule about which request is next is here.
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import inf
+from random import Random
 from typing import Final
-
-import numpy as np
 
 from recrawl.crawler.control.ahead import AheadOrder
 from recrawl.crawler.control.budget import FetchBudget
@@ -79,7 +78,7 @@ class Dispatcher:
         *,
         politeness: PolitenessRules,
         budget: FetchBudget,
-        random: np.random.Generator,
+        random: Random,
         lease_s: float = 600.0,
         horizon_s: float = inf,
         first_free: bool = False,

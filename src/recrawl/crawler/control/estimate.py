@@ -24,9 +24,10 @@ _LEAST_DOUBT: Final = 1e-9  # below, a rate is as good as known
 _MOST_ERROR: Final = math.sqrt(math.log(6.0))  # of a gamma law of shape 0.2
 _LARGEST_ERROR: Final = 300.0  # beyond, the ends are no numbers of a machine
 _NORMAL: Final = 1.959963984540054
-_HEAVY: Final = 256  # pages drawn one by one; beyond, their sum is normal
-_DRAWS: Final = 4000
-_AT_ONCE: Final = 250  # of them: memory
+_HEAVY: Final = 256  # pages that count one by one; beyond, their sum is normal
+_CELLS: Final = 4096  # that their sum is told on
+_REACH: Final = 4.0  # standard errors of the rest
+_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def estimate_freshness(
 
     which is more than :math:`e^{-\Delta t}`, the doubt about its rate included, times what
     announcements leave of it. The pages that the
-    sum depends on most are drawn, always from the same numbers; the rest of it is taken as normal.
+    sum depends on most count one by one; the rest of it is taken as normal.
     (A normal interval for all holds 78 to 90 % where ten pages or thirty are nearly all fresh.)
     O(n).
     """
@@ -177,18 +178,49 @@ def rate_bounds(factor: float | None) -> tuple[float, float]:
 
 
 def _points(shares: Vector, fresh: Vector, value: float) -> tuple[float, float]:
-    """Return the 2.5 and 97.5 % points of a sum of shares of pages that are fresh or not."""
+    """2.5 and 97.5 % points of a sum of shares of pages that are fresh or not.
+
+    The law of the heaviest, page by page, on cells of equal width: which of the two is rarer moves
+    the sum from where it would be without. A move by a part of a cell is shared out between two,
+    which keeps the mean. O(256 cells).
+    """
     spread = shares**2 * fresh * (1.0 - fresh)
     heavy = np.argsort(-spread, kind="stable")[:_HEAVY]
-    rest = max(0.0, float(spread.sum() - spread[heavy].sum()))
-    random = np.random.default_rng(0)
-    drawn = np.concatenate(
-        [
-            (random.random((_AT_ONCE, heavy.size)) < fresh[heavy]) @ shares[heavy]
-            for _ in range(_DRAWS // _AT_ONCE)
-        ]
-    )
-    sums = value - fresh[heavy] @ shares[heavy] + drawn
-    sums += np.sqrt(rest) * random.standard_normal(_DRAWS)
-    low, high = np.quantile(sums, (0.025, 0.975), method="inverted_cdf")
+    error = math.sqrt(max(0.0, float(spread.sum() - spread[heavy].sum())))
+    shares, fresh = shares[heavy], fresh[heavy]
+    cell = (float(shares.sum()) + 2.0 * _REACH * error) / _CELLS
+    if cell <= 0.0 or not spread.any():
+        return value, value
+    is_fresh = fresh > 0.5
+    begin = value + float(is_fresh @ shares) - float(fresh @ shares)
+    moves = np.where(is_fresh, -shares, shares) / cell
+    origin = int(-moves[is_fresh].sum()) + int(is_fresh.sum()) + 1
+    law = np.zeros(origin + int(moves[~is_fresh].sum()) + int((~is_fresh).sum()) + 2)
+    law[origin] = 1.0
+    for move, rare in zip(moves.tolist(), np.minimum(fresh, 1.0 - fresh).tolist(), strict=True):
+        law = _moved(law, move, rare)
+    width = math.ceil(_REACH * error / cell)
+    if width:
+        law = np.convolve(law, _bell(width, error / cell))
+    points = np.searchsorted(np.cumsum(law), (0.025 - _ROUNDING, 0.975 - _ROUNDING))
+    low, high = begin + cell * (points - origin - width + [-1, 1])  # a cell more: it was shared
     return float(low), float(high)
+
+
+def _moved(law: Vector, move: float, chance: float) -> Vector:
+    """Return the law of a sum that moves by so many cells with a chance, and else stays."""
+    whole = int(move)
+    part = abs(move - whole)
+    moved = (1.0 - chance) * law
+    for cells, share in ((abs(whole), 1.0 - part), (abs(whole) + 1, part)):
+        if move < 0.0:
+            moved[: law.size - cells] += chance * share * law[cells:]
+        else:
+            moved[cells:] += chance * share * law[: law.size - cells]
+    return moved
+
+
+def _bell(width: int, error: float) -> Vector:
+    """Return the normal law on so many cells to either side."""
+    law = np.exp(-0.5 * (np.arange(-width, width + 1) / error) ** 2)
+    return np.asarray(law / law.sum())

@@ -14,9 +14,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
+from random import Random
 from typing import Final
-
-import numpy as np
 
 from recrawl.crawler.control.heaps import HostHeap
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
@@ -257,7 +256,7 @@ class IpAddresses:
         now_s: float,
         status: int,
         retry_after: str | None,
-        random: np.random.Generator,
+        random: Random,
         page_id: int | None,
     ) -> None:
         """The request in flight was answered: only that it is too busy speaks for the server."""
@@ -265,9 +264,7 @@ class IpAddresses:
         address.politeness.answered(now_s, told, retry_after, random, page_id)
         self.changed(address)
 
-    def unanswered(
-        self, address: IpAddress, now_s: float, why: str, random: np.random.Generator
-    ) -> None:
+    def unanswered(self, address: IpAddress, now_s: float, why: str, random: Random) -> None:
         """The request in flight brought no answer; without a connection the server is in trouble.
 
         A time-out or an answer cut off is the page's, a name or a certificate is the host's.

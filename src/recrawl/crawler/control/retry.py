@@ -3,8 +3,7 @@
 import math
 from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
-
-import numpy as np
+from random import Random
 
 __all__ = ["Backoff", "retry_after_s"]
 
@@ -54,7 +53,7 @@ class Backoff:
     jitter: float = 0.1
     quiet_s: float = 1_800.0
 
-    def delay_s(self, failures: int, random: np.random.Generator) -> float:
+    def delay_s(self, failures: int, random: Random) -> float:
         """Return the delay after ``failures`` >= 1 failures in a row."""
         doubled = self.first_s * 2.0 ** min(failures - 1, 60)
         return float(min(doubled, self.longest_s) * (1.0 + self.jitter * random.random()))

@@ -9,10 +9,9 @@ rests, ever longer as a host would, and the rest of the host is visited meanwhil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from random import Random
 from typing import Final
 from urllib.parse import urlsplit
-
-import numpy as np
 
 from recrawl.crawler.control.retry import Backoff
 
@@ -65,7 +64,7 @@ class Sections:
             else:
                 rest.are_others_well = True
 
-    def failed(self, folders: Sequence[Section], now_s: float, random: np.random.Generator) -> bool:
+    def failed(self, folders: Sequence[Section], now_s: float, random: Random) -> bool:
         """Have the section rest in which most pages failed; tell whether it is alone in that.
 
         Parameters

@@ -21,6 +21,7 @@ _ENOUGH: Final = 20  # pages that said the same
 _MOST_OTHER: Final = 0.02  # of those, that may have said another thing: they changed meanwhile
 _MOST_NAMES: Final = 8
 _MOST_KEPT: Final = 200_000
+_HALF: Final = 1 << 32
 _FOLDERS: Final = "/*/"  # above a name
 _NAME: Final = re.compile(r"/(?=[^/?]*[-_\d])[^/?]{5,}/?$")  # of a thing, not of a part of the site
 _FEWEST_FOLDERS: Final = 2
@@ -32,9 +33,10 @@ class VoidParameters:
     """Learns of first visits which parameters are void, and which addresses repeat a known one."""
 
     def __init__(self) -> None:
-        self._said: dict[int, tuple[int, int]] = {}  # by the rest: first address, and what it said
-        self._spelt: dict[int, tuple[int, int]] = {}  # the same, however it is spelt
-        self._called: dict[int, tuple[int, int]] = {}  # by name, and which address it says it has
+        # A mark of the first address and one of what it said, in one number, as there are many.
+        self._said: dict[int, int] = {}  # by the rest
+        self._spelt: dict[int, int] = {}  # the same, however it is spelt
+        self._called: dict[int, int] = {}  # by name, and which address it says it has
         self._same: dict[tuple[str, str], int] = {}
         self._other: dict[tuple[str, str], int] = {}
 
@@ -79,14 +81,14 @@ class VoidParameters:
         mark: int,
         names: tuple[str, str],
         rest: int,
-        kept: dict[int, tuple[int, int]],
+        kept: dict[int, int],
     ) -> tuple[str, str] | None:
         """Compare a page with the first of its likes; return what turns out not to be void."""
-        before, said = kept.setdefault(rest, (hash(url), mark))
-        if before == hash(url):
+        first, said = divmod(kept.setdefault(rest, _halved(url) * _HALF + mark % _HALF), _HALF)
+        if first == _halved(url):
             return None
         was_void = self._is_void(names)
-        count = self._same if said == mark else self._other
+        count = self._same if said == mark % _HALF else self._other
         if names in count or len(count) < _MOST_KEPT:
             count[names] = count.get(names, 0) + 1
         return names if was_void and not self._is_void(names) else None
@@ -94,11 +96,11 @@ class VoidParameters:
     def repeats(self, url: str) -> tuple[str, str] | None:
         """Return host and names of void parameters in which alone a known page differs, if any."""
         for names, rest, kept in self._likes(url) if self._same else ():
-            if self._is_void(names) and kept.get(rest, (hash(url), 0))[0] != hash(url):
+            if self._is_void(names) and _is_of_another(kept.get(rest), url):
                 return names
         called = self._called.get(_name(url) or 0)
         names = (host_of(url), _FOLDERS)
-        is_other = called is not None and hash(url) not in called
+        is_other = called is not None and _halved(url) not in divmod(called, _HALF)
         return names if is_other and self._is_void(names) else None
 
     def respells(self, url: str) -> tuple[str, str] | None:
@@ -111,9 +113,9 @@ class VoidParameters:
         url : in normal form
         """
         names, rest = _spelling(url)
-        return names if self._spelt.get(rest, (hash(url), 0))[0] != hash(url) else None
+        return names if _is_of_another(self._spelt.get(rest), url) else None
 
-    def _likes(self, url: str) -> Iterator[tuple[tuple[str, str], int, dict[int, tuple[int, int]]]]:
+    def _likes(self, url: str) -> Iterator[tuple[tuple[str, str], int, dict[int, int]]]:
         """Yield what an address may differ in from another, the rest of it, and what is kept."""
         yield from ((*one, self._said) for one in _rests(url))
         yield (*_spelling(url), self._spelt)
@@ -123,6 +125,14 @@ class VoidParameters:
     def _is_void(self, names: tuple[str, str]) -> bool:
         same = self._same.get(names, 0)
         return same >= _ENOUGH and self._other.get(names, 0) <= _MOST_OTHER * same
+
+
+def _halved(url: str) -> int:
+    return hash(url) % _HALF
+
+
+def _is_of_another(kept: int | None, url: str) -> bool:
+    return kept is not None and kept // _HALF != _halved(url)
 
 
 def _rests(url: str) -> Iterable[tuple[tuple[str, str], int]]:

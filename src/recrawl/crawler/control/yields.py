@@ -38,7 +38,7 @@ import re
 from collections import deque
 from collections.abc import Iterable
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from recrawl.crawler.control.address_kinds import (
     AT_ONCE,
@@ -114,6 +114,17 @@ _MOST_SIGNATURES: Final = 200_000
 _MOST_THINGS: Final = 500_000
 
 
+class _Near(NamedTuple):
+    """Marks of what a page says nearly, of its heading, and of its title."""
+
+    says: int
+    heading: int
+    title: int
+
+
+_NOTHING: Final = _Near(0, 0, 0)
+
+
 class AddressYields:
     """Learns what kinds of address bring, and says which pages wait.
 
@@ -130,8 +141,7 @@ class AddressYields:
         self._in_vain: set[int] = set()  # lists and months that led to nothing yet
         self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
-        self._near: dict[int, tuple[int, int]] = {}  # what pages say nearly, and their headings
-        self._titles: dict[int, int] = {}  # of the same pages
+        self._near: dict[int, _Near] = {}  # by address
         # By query, how far the nearest page with it is from a seed, and which it is.
         self._asked: dict[int, tuple[int, int]] = {}
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
@@ -367,7 +377,7 @@ class AddressYields:
         url : in normal form
         title : of the page there
         """
-        return any(self._titles.get(hash(wider)) == hash(title) for wider in less_specific(url))
+        return any(self._near_of(wider).title == hash(title) for wider in less_specific(url))
 
     def says_what_others_say(self, url: str, text: str) -> bool:
         """Tell whether a list that is narrowed twice says what pages of its host have said.
@@ -554,19 +564,20 @@ class AddressYields:
         What has a heading of its own may be called by that and say no more.
         """
         shown, things = self._face_of(url) or ("", [])
-        headings = [self._near.get(hash(thing), (0, 0))[1] for thing in things]
+        headings = [self._near_of(thing).heading for thing in things]
         if told.heading == 0 or told.heading not in headings:
             return False
         return self._views.is_as_others(hash((host_of(url), shown)), told)
+
+    def _near_of(self, url: str) -> _Near:
+        return self._near.get(hash(url), _NOTHING)
 
     def _keep_near(self, url: str, says: Gist, title: str, depth: int) -> None:
         """Remember what a page says nearly, and where others with its query are views of it."""
         if len(self._near) > _MOST_SIGNATURES:
             self._near.clear()
-            self._titles.clear()
             self._asked.clear()
-        self._near[hash(url)] = says.near, says.heading
-        self._titles[hash(url)] = hash(title)
+        self._near[hash(url)] = _Near(says.near, says.heading, hash(title))
         self._views.keep(url, says)
         if (mark := _query_mark(url)) is not None:
             self._asked[mark] = min((depth, hash(url)), self._asked.get(mark, (depth, hash(url))))
@@ -580,7 +591,7 @@ class AddressYields:
         face = face_of(url)
         wider = [hash(base) for base in (less_specific(url) if face is None else face[1])]
         wider += self._asked_nearer(url, depth)
-        is_twin = any(is_near(self._near.get(mark, (0, 0))[0], says.near) for mark in wider)
+        is_twin = any(is_near(self._near.get(mark, _NOTHING).says, says.near) for mark in wider)
         return is_twin or self._is_place_in_page(url, says)
 
     def _asked_nearer(self, url: str, depth: int) -> list[int]:
@@ -600,8 +611,8 @@ class AddressYields:
         As of the answers in a forum, each with some before it and after it. All have one heading.
         """
         base, _, number = url.rstrip("/").rpartition("/")
-        pages = (self._near.get(hash(page), (0, 0)) for page in (base, f"{base}/"))
-        page = next((near for near, heading in pages if heading == says.heading != 0), 0)
+        pages = map(self._near_of, (base, f"{base}/"))
+        page = next((one.says for one in pages if one.heading == says.heading != 0), 0)
         if page == 0 or numbered_branch(path_of(url)) is None:
             return False
         mark = hash(number)

@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-
-import numpy as np
+from random import Random
 
 from recrawl.crawler.control.activation import ActivationPolicy, TargetRobots
 from recrawl.crawler.control.believed import Believed
@@ -157,7 +156,7 @@ class Crawl:
         self.dispatcher = Dispatcher(
             politeness=plan.politeness,
             budget=plan.budget or FetchBudget(plan.budget_per_s, burst=burst),
-            random=np.random.default_rng(plan.seed),
+            random=Random(plan.seed),
             lease_s=rules.lease_s,
             horizon_s=inf if not once else self.started_s if since_s is None else since_s,
             first_free=rules.first_free,
