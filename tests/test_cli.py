@@ -91,7 +91,8 @@ def test_a_crawl_loads_neither_generators_nor_arrays_with_masks() -> None:
         "from recrawl.crawler.control.estimate import freshness_of_copies\n"
         "from recrawl.learning.page_rank import LinkGraph, rank_pages\n"
         "freshness_of_copies(np.full(999, 0.9), np.ones(999))\n"
-        "rank_pages(LinkGraph(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.zeros(2, np.int64)))\n"
+        "starts, targets = np.array([0, 1, 2]), np.array([1, 0], np.int32)\n"
+        "rank_pages(LinkGraph(starts, targets, np.zeros(2, np.int64)))\n"
         "print([name for name in ('numpy.random', 'numpy.ma') if name in sys.modules])\n"
     )
 
