@@ -13,7 +13,7 @@ _ARENA_MAX: Final = -8
 _MMAP_THRESHOLD: Final = -3
 _TRIM_THRESHOLD: Final = -1
 _LARGE_BYTES: Final = 1024 * 1024
-_TRIM_EVERY_S: Final = 4.0
+_TRIM_EVERY_S: Final = 15.0
 
 
 def give_memory_back() -> None:
