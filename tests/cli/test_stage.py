@@ -1,7 +1,10 @@
 """Demonstrations: what plans promised while each was in force, and how far the best one leads."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from recrawl.cli.crawler import demo
 from recrawl.cli.crawler.demo import DemoPlan
 from recrawl.cli.crawler.stage import OWN, Promises, play_virtually
 from recrawl.crawler.telemetry.counters import CountingSink
@@ -37,3 +40,37 @@ def test_the_plan_beats_uniform_and_proportional_on_the_demos_web() -> None:
     fresh = {name: arm.weighted_freshness for name, arm in arms.items()}
     assert fresh[OWN] > max(fresh["uniform"], fresh["proportional"]) + 0.05
     assert arms[OWN].promised == pytest.approx(fresh[OWN], abs=0.04)
+
+
+@pytest.mark.parametrize(("visit_ms", "times"), [(1.0, 1.0), (10.0, 2.0), (100.0, 4.0)])
+def test_the_demo_is_as_slow_as_the_machine(
+    monkeypatch: pytest.MonkeyPatch, visit_ms: float, times: float
+) -> None:
+    """A hundred visits a second take half a processor at most, or the clock runs slower."""
+    instants = iter((0.0, 50.0 * visit_ms / 1_000.0))
+    monkeypatch.setattr(demo, "play_virtually", lambda *_: SimpleNamespace(fetches=50))
+    monkeypatch.setattr(demo, "time", SimpleNamespace(perf_counter=lambda: next(instants)))
+    plan = DemoPlan(WebShape(n_pages=400), 1, 60.0, 100.0 / demo.SPEED, 0.0)
+    assert demo._speed(plan) == pytest.approx(demo.SPEED / times)
+
+
+@pytest.mark.parametrize(("fetches", "is_told"), [(5_900, False), (5_000, True)])
+def test_a_demo_that_could_not_keep_pace_says_so(
+    capsys: pytest.CaptureFixture[str], fetches: int, is_told: bool
+) -> None:
+    """Rather than show a plan that lost to policies which were given time."""
+    arm = {"freshness": 0.7, "weighted_freshness": 0.7, "fetches": fetches}
+    names = ("optimal", "uniform", "proportional")
+    demo._show(
+        {
+            "policies": dict.fromkeys(names, arm),
+            "days": 30.0,
+            "budget": 200.0 / DAY_S,
+            "fetches": fetches,
+            "promised": 0.0,
+            "pages": 400,
+            "state": "recrawl-demo",
+        }
+    )
+    told = " ".join(capsys.readouterr().out.split())
+    assert ("of 6,000 requests that the budget pays recrawl made 5,000" in told) == is_told

@@ -14,7 +14,7 @@ from recrawl.cli.crawler.recorded import Replay, replay, stray
 from recrawl.cli.crawler.stage import OWN, Played, play, play_virtually
 from recrawl.cli.figures import check_picture
 from recrawl.cli.options import Json
-from recrawl.cli.output import called_as, console, print_json, print_table
+from recrawl.cli.output import called_as, console, note, print_json, print_table
 from recrawl.cli.sizes import check_seed, check_whole
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, StateError
@@ -25,12 +25,16 @@ from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape
 __all__ = ["demo"]
 
 SPEED = DAY_S / 2.0  # two seconds of the demo are a day of the web
+_TRIED = 60  # pages, by which the machine is judged
+_MOST_LOAD = 0.5  # of a processor; the server and the other arms need one as well
+_SLOWEST = 4.0  # times
+_LEAST_MADE = 0.95  # of the requests that are paid for; with fewer nobody could keep up
 WARM_UP = 0.25  # share of the time in which every arm may learn before it is measured
 
 
 @dataclass(frozen=True, slots=True)
 class DemoPlan:
-    """A made-up web, and what every arm has in common."""
+    """A made-up web, and what every arm has in common; ``seconds`` as long as at full speed."""
 
     shape: WebShape
     seed: int
@@ -44,7 +48,8 @@ class DemoPlan:
     def title(self) -> str:
         """Description of the web, for people."""
         shape = self.shape
-        return f"a web of {shape.n_pages} pages on {shape.n_hosts} hosts, a day every 2 seconds"
+        day_s = DAY_S / self.speed
+        return f"a web of {shape.n_pages} pages on {shape.n_hosts} hosts, a day every {day_s:.2g} s"
 
     @property
     def start_s(self) -> float:
@@ -63,7 +68,7 @@ class DemoPlan:
     def told(self) -> dict[str, Any]:
         """Return the arguments with which the server makes the same web."""
         shape = asdict(self.shape)
-        return {"shape": shape, "seed": self.seed, "epoch_s": self.epoch_s, "speed": SPEED}
+        return {"shape": shape, "seed": self.seed, "epoch_s": self.epoch_s, "speed": self.speed}
 
     def settings(self, directory: Path, site: ServedSite, policy: str) -> Settings:
         """Settings of one arm; in the web's own, accelerated time."""
@@ -110,8 +115,9 @@ def demo(
     """Crawl a small changing web on this machine for a minute, and see what freshness it buys.
 
     The web is made from a seed, served over HTTP on 127.0.0.1 and changes by itself, a day every
-    two seconds. recrawl learns its pages' change rates and keeps its index fresh within a budget;
-    the same crawl with uniform and with proportional visits runs beside it in virtual time.
+    two seconds, or slower where this machine could not keep pace. recrawl learns its pages' change
+    rates and keeps its index fresh within a budget; the same crawl with uniform and with
+    proportional visits runs beside it in virtual time.
 
     With --git or --warc the web is one that really changed: the files of a repository, or the pages
     of web archives, served as they were at each instant, crawled for real, and judged by the truth.
@@ -184,14 +190,16 @@ async def _run(
     seconds: float, pages: int, hosts: int, seed: int, directory: Path, *, quiet: bool
 ) -> dict[str, Any]:
     shape = WebShape(n_pages=pages, n_hosts=hosts, days=seconds * SPEED / DAY_S + 10.0)
-    # The web's time ends now, so that copies are as old as they look when the demo is over.
-    epoch_s = float(round(time.time() + seconds - seconds * SPEED))
     # Half of the web's total change rate: a budget that hurts.
     budget_per_s = 0.5 * pages * shape.mean_changes_per_day / DAY_S
-    plan = DemoPlan(shape, seed, seconds, budget_per_s, epoch_s)
-    # All that a plan needs is met once before the web's clock starts: a second is half a day.
-    few = replace(shape, n_pages=12, n_hosts=2)
-    await asyncio.to_thread(play_virtually, OWN, replace(plan, shape=few, seconds=6.0))
+    plan = DemoPlan(shape, seed, seconds, budget_per_s, 0.0)
+    speed = await asyncio.to_thread(_speed, plan)
+    lasts_s = seconds * SPEED / speed
+    if speed < SPEED and not quiet:
+        note(f"this machine is slow or busy: the demo takes {lasts_s:.0f} s, or {seconds:g} else")
+    # The web's time ends now, so that copies are as old as they look when the demo is over.
+    epoch_s = float(round(time.time() + lasts_s - seconds * SPEED))
+    plan = replace(plan, speed=speed, epoch_s=epoch_s)
     own, others = await play(plan, directory, ("uniform", "proportional"), quiet=quiet)
     arms: dict[str, Played] = {"optimal": own, **others}
     return {
@@ -204,6 +212,25 @@ async def _run(
         "policies": {name: asdict(arm) for name, arm in arms.items()},
         "state": str(directory),
     }
+
+
+def _speed(plan: DemoPlan) -> float:
+    """Return how fast the web's clock may run so that a crawl here keeps pace with its budget.
+
+    A few pages are crawled in virtual time: once, as all that a plan needs is to be met before the
+    web's clock starts, and once more by the watch.
+    """
+    few = replace(plan.shape, n_pages=12, n_hosts=2)
+    play_virtually(OWN, replace(plan, shape=few, seconds=6.0))
+    some = replace(plan.shape, n_pages=_TRIED, n_hosts=2)
+    share = _TRIED / plan.shape.n_pages
+    began_s = time.perf_counter()
+    tried = play_virtually(
+        OWN, replace(plan, shape=some, seconds=4.0, budget_per_s=share * plan.budget_per_s)
+    )
+    visit_s = (time.perf_counter() - began_s) / max(tried.fetches, 1)
+    load = plan.budget_per_s * SPEED * visit_s
+    return SPEED / min(max(load / _MOST_LOAD, 1.0), _SLOWEST)
 
 
 def _show(report: dict[str, Any]) -> None:
@@ -229,6 +256,12 @@ def _show(report: dict[str, Any]) -> None:
         f"{report['days']:.3g} days, at the same budget of {show_rate(report['budget'])}",
     )
     out = console()
+    paid = report["budget"] * report["days"] * DAY_S
+    if report["fetches"] < _LEAST_MADE * paid:
+        out.print(
+            f"This machine was busy: of {paid:,.0f} requests that the budget pays recrawl made "
+            f"{report['fetches']:,}, so the policies do not compare. Fewer --pages need less."
+        )
     if report["promised"]:
         out.print(f"recrawl's plans had promised {100 * report['promised']:.1f} % by importance.")
     state = report["state"]
