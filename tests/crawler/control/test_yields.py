@@ -2543,6 +2543,44 @@ def test_what_is_chosen_of_all_that_is_doubted_keeps_its_place_until_it_comes() 
     assert all(yields.due_s(doubted[page_id], NOW_S) == NOW_S for page_id in chosen)
 
 
+def test_what_was_chosen_in_doubt_gives_its_place_back_once_its_kind_is_proven() -> None:
+    """Else nothing that is in doubt would be tried any more after so many of them."""
+    yields = AddressYields()
+    first = [lease(300 + n, f"/{n}?diff={n}") for n in range(3)]
+    assert all(yields.due_s(one, NOW_S) == NOW_S for one in first)
+    proven = [lease(n, f"/info/a{n:09d}") for n in range(20)]
+    assert all(yields.due_s(one, NOW_S) > NOW_S for one in proven)
+    chosen: list[int] = []
+    for number in range(100, 300):
+        page = lease(number, f"/lamps/{number}x")
+        yields.due_s(page, NOW_S)
+        chosen += [page_id for page_id, _ in yields.observe(visited(page, f"lamp {number}"))]
+    for number in chosen[:2]:
+        yields.due_s(proven[number], NOW_S)
+        yields.observe(visited(proven[number], proven[number].url))
+
+    assert len(chosen) == 200 * 5 // 100
+    assert all(yields.due_s(proven[number], NOW_S) == NOW_S for number in chosen[2:])
+    others = [lease(400 + n, f"/of{n}/b{n:09d}") for n in range(8)]
+    assert all(yields.due_s(one, NOW_S) == NOW_S for one in others)
+
+
+def test_what_may_be_in_doubt_no_more_by_its_next_try_is_tried_before_all_else() -> None:
+    """The first change of a store says what the store does; all others are changes."""
+    changes = [f"/info/a{n:09d}" for n in range(60)]
+    lamps = [f"/lamps/{n}x" for n in range(200)]
+    paths = [*lamps[:100], *changes[:2]]
+    paths += [f"/of{n}/b{n:09d}" for n in range(60)]
+    paths += [*changes[2:], *lamps[100:]]
+    texts: list[str | None] = [None if path.startswith("/of") else path for path in paths]
+    texts[paths.index(changes[0])] = texts[0]
+
+    seen = {paths[number] for number in crawled(AddressYields(), paths, texts)}
+
+    assert set(changes) <= seen
+    assert len(seen) < 200 + 60 + 20
+
+
 def test_views_that_are_named_before_the_page_that_they_show_are_left_after_a_few() -> None:
     """As the history of each page of a wiki, which says what the page does not: ``/+history/A``."""
     names = [f"{'abcdefgh'[n % 8]}{'klmnopqrst'[n // 8]}" for n in range(80)]

@@ -208,7 +208,9 @@ class DoubtedKinds(AddressKind):
 
 
 def _promise(kind: AddressKind) -> tuple[bool, bool, float]:
-    may_be_proven = kind.likely >= _PROVEN and kind.tries == kind.brought + kind.nothing
+    n = kind.brought + kind.nothing
+    after_one = (kind.brought + 1 + _DOUBTED_PRIOR[0]) / (n + 1 + sum(_DOUBTED_PRIOR))
+    may_be_proven = kind.brought > 0 and after_one >= _PROVEN and kind.tries == n
     return may_be_proven, kind.tries == 0, kind.likely
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "suffix_of",
     "thing_of_view",
     "view_at_root",
+    "with_short_hashes",
     "without_hashes",
 ]
 
@@ -387,6 +388,11 @@ def stems_of_source(url: str) -> list[str]:
 def is_unknown_file(path: str) -> bool:
     """Tell whether a file's name ends in what says nothing of what is in it."""
     return _SUFFIX.search(path) is not None and _TYPES.guess_type(path) == (None, None)
+
+
+def with_short_hashes(text: str) -> str:
+    """Return a path, or another text, with as many digits of each hash as the shortest has."""
+    return _HASH_IN_TEXT.sub(lambda found: found[0][:_SHORTEST_HASH].lower(), text)
 
 
 def without_hashes(text: str) -> str:

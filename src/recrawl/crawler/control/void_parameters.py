@@ -4,15 +4,17 @@ Nonces, marks of where a reader came from and names of sessions that nobody know
 by as many addresses as it is linked to. A parameter, or all of a query together, is void on a host
 once pages that differ in nothing else have said the same a number of times, and hardly ever another
 thing. So is what many servers do not tell apart: a slash or ``index.html`` at the end of a path,
-capital letters, the order of parameters, and that of folders by which lists are chosen from
-(``/red/small``, ``/small/red``). And so are the folders above a name where all pages of a name say
-that their address is the same: each category of a thing leads to it by another one.
+capital letters, with how many digits a hash is told, the order of parameters, and that of folders
+by which lists are chosen from (``/red/small``, ``/small/red``). And so are the folders above a name
+where all pages of a name say that their address is the same: each category of a thing leads to it
+by another one.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from recrawl.crawler.control.doubts import with_short_hashes, without_hashes
 from recrawl.crawler.control.urls import host_of
 
 __all__ = ["VoidParameters"]
@@ -150,9 +152,11 @@ def _rests(url: str) -> Iterable[tuple[tuple[str, str], int]]:
 
 def _spelling(url: str) -> tuple[tuple[str, str], int]:
     """Return a sign for how an address is spelt, with a mark of what it is however it is spelt."""
-    host, (base, _, query) = host_of(url), url.partition("?")
+    host, short = host_of(url), with_short_hashes(url)
+    base, _, query = short.partition("?")
     parts = sorted(query.lower().replace("+", "%20").split("&")) if query else ()
-    return (host, "/"), hash((_END.sub("", base).lower(), *parts))
+    sign = "/" if short == without_hashes(url) else "#"
+    return (host, sign), hash((_END.sub("", base).lower(), *parts))
 
 
 def _folders(url: str) -> tuple[tuple[str, str], int] | None:

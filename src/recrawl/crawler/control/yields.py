@@ -415,8 +415,9 @@ class AddressYields:
         if _is_apart(lease):
             return now_s
         found = self._kinds_of(lease.url, lease.kind)
-        doubted = self._doubted(host_of(lease.url)) if self._is_in_doubt(lease.url, found) else None
-        is_next = doubted is not None and doubted.is_next(lease.page_id)
+        all_doubted = self._doubted(host_of(lease.url))
+        is_next = all_doubted.is_next(lease.page_id)  # in doubt or not: the place is free then
+        doubted = all_doubted if self._is_in_doubt(lease.url, found) else None
         against = _against(found, None if is_next else doubted)
         if lease.kind is Kind.FEED and is_script(lease.url):
             against = None  # few, and of a start page from which nothing else leads on
