@@ -154,6 +154,19 @@ def test_boxes_within_boxes_are_read_a_few_times_and_not_once_for_each_depth(
     assert len(judged) < 50
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<body class=captcha><p>{}</p>",
+        "<main><article class='post captcha'><p>{}</p></article></main>",
+        "<main><div class='post tag-captcha'><p>{}</p></div></main>",
+        "<main><section id=captcha><p>{}</p></section></main>",
+    ],
+)
+def test_pages_about_what_forms_ask_to_tell_people_from_robots_are_read(html: str) -> None:
+    assert page(html.format(BOX)).text == BOX
+
+
 def test_a_page_that_scripts_are_to_fill_is_not_taken_by_what_stands_beside() -> None:
     """Its main part is empty, and a browser is asked."""
     html = f"<p>{BOX}</p><main id=app></main><script>start()</script>"
