@@ -160,6 +160,7 @@ def test_boxes_within_boxes_are_read_a_few_times_and_not_once_for_each_depth(
         "<body class=captcha><p>{}</p>",
         "<main><article class='post captcha'><p>{}</p></article></main>",
         "<main><div class='post tag-captcha'><p>{}</p></div></main>",
+        "<main><div class=captcha><p>{}</p></div></main>",
         "<main><section id=captcha><p>{}</p></section></main>",
     ],
 )

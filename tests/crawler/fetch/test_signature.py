@@ -188,8 +188,9 @@ PAGE = """<html><head><title>Ferry</title><meta name="csrf" content="{token}">
 <body><header>Logo {token}</header><nav>Menu {token}</nav><div class="breadcrumbs">{token}</div>
 <main><h1>Ferry</h1><p>The ferry carries {cars} cars.</p><!-- {token} -->
 <div class="ttc" id="a_oar"><div class="ttdef"><b>Definition</b> oar.h:{token}</div></div>
-<pre class="captcha">{token}</pre><p class="form captcha">What is {token} and four?</p>
-<form><input value="{token}"><button>{token}</button></form></main>
+<form><pre class="captcha">{token}</pre><p class="form captcha">What is {token} and four?</p>
+<p>Sign in, or read the rules of the ferry first.</p>
+<input value="{token}"><button>{token}</button></form></main>
 <aside>Ad {token}</aside><div hidden>{token}</div>
 <footer>Served to {token}</footer></body></html>"""
 

@@ -53,7 +53,7 @@ _BOILERPLATE: Final = (
     '[role="navigation"], [role="banner"], [role="contentinfo"], [role="search"], '
     '[aria-hidden="true"], [hidden], .sphinxsidebar, .navbar, .breadcrumb, '
     ".breadcrumbs, .cookie-banner, .advertisement, .footer, "
-    ":is(div,fieldset,details,table,p,pre,label,span).captcha, "  # another one at each visit
+    "form :is(div,fieldset,details,table,p,pre,label,span).captcha, "  # another at each visit
     ".ttc, "  # what a manual of a program shows of a name in a listing when it is pointed at
     + ", ".join(  # what machines are told
         f'[{said}][style*="display:{space}none"]'
