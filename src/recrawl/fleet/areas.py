@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 
 from recrawl.errors import InvalidModel
-from recrawl.fleet.events import Counts, EventModel, join_events
-from recrawl.fleet.model import Matrix
+from recrawl.fleet.events import EventModel, join_events
 from recrawl.fleet.policy_iteration import improve_policy
+from recrawl.kernels.arrays import Counts, Matrix
 
 __all__ = ["Area", "AreaFleet", "AreaOptimum", "solve_areas", "solve_shares"]
 

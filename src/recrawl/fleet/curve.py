@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
-from recrawl.fleet.model import ControlledBuffer, Matrix
+from recrawl.fleet.model import ControlledBuffer
+from recrawl.kernels.arrays import Integers, Matrix
 from recrawl.kernels.fleet_curve import (
     curve_occupancy,
     evaluate_curve,
@@ -24,7 +24,7 @@ from recrawl.kernels.fleet_curve import (
 
 __all__ = ["TOLERANCE", "BestCurve", "evaluate_targets", "find_best_curve"]
 
-Curve: TypeAlias = NDArray[np.int64]
+Curve: TypeAlias = Integers
 Rates: TypeAlias = tuple[Matrix, Matrix, Matrix]
 
 TOLERANCE = 1e-11

@@ -4,14 +4,13 @@ Nothing is subtracted, so every number has its digits, however small it is besid
 (Grassmann, Taksar and Heyman 1985).
 """
 
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from recrawl.kernels.arrays import Matrix
 
 __all__ = ["balanced", "times_before"]
-
-Matrix: TypeAlias = NDArray[np.float64]
 
 _SMALL: Final = 24  # states, of which each costs less by itself than what halving costs
 

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recrawl.fleet.model import ControlledBuffer, Matrix
+from recrawl.fleet.model import ControlledBuffer
+from recrawl.kernels.arrays import Counts, Matrix
 
 __all__ = ["EventModel", "Graph", "from_buffer", "join_events"]
 
-Counts = NDArray[np.int64]
 Graph = tuple[Counts, Counts, Matrix]
 
 

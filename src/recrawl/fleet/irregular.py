@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from recrawl.fleet.elimination import balanced, times_before
 from recrawl.fleet.measures import FleetMeasures
 from recrawl.fleet.model import ControlledBuffer
 from recrawl.fleet.optimum import solve_robots
+from recrawl.kernels.arrays import Integers, Matrix
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
@@ -30,8 +31,6 @@ __all__ = [
     "solve_irregular",
     "starvation_and_loss",
 ]
-
-Matrix: TypeAlias = NDArray[np.float64]
 
 _EFFORT_S: Final = 2.0  # about how long a search may take, but for the curves that it starts from
 _ASTRAY: Final = 1e-7  # share of pages that may come and neither be lost nor go out
@@ -342,7 +341,7 @@ def _beside(counts: Matrix, arriving: NDArray[Any], serving: NDArray[Any]) -> Ma
     return out
 
 
-def _restarted(counts: Matrix, aim: int) -> NDArray[np.int64]:
+def _restarted(counts: Matrix, aim: int) -> Integers:
     """Return the place of the robots that are active after an arrival."""
     places = np.arange(counts.size)
     return np.where(counts - 1 < aim, places, np.maximum(places - 1, 0))

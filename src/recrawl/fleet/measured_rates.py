@@ -4,10 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
-from recrawl.fleet.model import Matrix
+from recrawl.kernels.arrays import Integers, Matrix
 from recrawl.processes.intervals import gamma_bounds, student_975
 
 __all__ = ["MeasuredRate", "estimate_fetch_rate", "estimate_index_rate"]
@@ -33,7 +32,7 @@ class MeasuredRate:
     variation: float
 
 
-def estimate_fetch_rate(arrivals: Matrix, robots: NDArray[np.int64]) -> MeasuredRate:
+def estimate_fetch_rate(arrivals: Matrix, robots: Integers) -> MeasuredRate:
     r"""Pages that one active robot brings per unit of time.
 
     Parameters

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.fleet.model import ControlledBuffer, Matrix
+from recrawl.fleet.model import ControlledBuffer
+from recrawl.kernels.arrays import Matrix
 
 __all__ = ["FleetMeasures", "measure_occupancy"]
 

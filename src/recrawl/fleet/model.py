@@ -3,16 +3,14 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Matrix
 
 __all__ = ["ControlledBuffer", "Matrix"]
-
-Matrix: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,10 @@ from recrawl.errors import InvalidModel, NotConverged
 from recrawl.fleet.curve import TOLERANCE, BestCurve, evaluate_targets, find_best_curve
 from recrawl.fleet.events import from_buffer
 from recrawl.fleet.measures import FleetMeasures, measure_occupancy
-from recrawl.fleet.model import ControlledBuffer, Matrix
+from recrawl.fleet.model import ControlledBuffer
 from recrawl.fleet.policy import RobotPolicy
 from recrawl.fleet.policy_iteration import improve_policy
+from recrawl.kernels.arrays import Matrix
 
 __all__ = ["RobotOptimum", "solve_robots", "solve_robots_generally", "solve_robots_unrestricted"]
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
-from recrawl.fleet.events import Counts, EventModel, join_events
+from recrawl.fleet.events import EventModel, join_events
 from recrawl.fleet.measures import FleetMeasures
-from recrawl.fleet.model import Matrix
 from recrawl.fleet.policy_iteration import EventOptimum, improve_policy
+from recrawl.kernels.arrays import Counts, Flags, Matrix
 
 __all__ = [
     "PhasedFleet",
@@ -194,7 +194,7 @@ class PhasedPolicy:
     departure : shape (grid): the class to start one more of, or -1
     """
 
-    arrival: NDArray[np.bool_]
+    arrival: Flags
     departure: Counts
 
 
@@ -294,7 +294,7 @@ def phased_events(fleet: PhasedFleet) -> tuple[EventModel, Counts, Counts]:
     rates = _rates(fleet)
     blocks: list[tuple[Counts, Matrix, Counts]] = []
 
-    def add(states: NDArray[np.bool_], rate: Matrix, kind: int, point: tuple[object, ...]) -> None:
+    def add(states: Flags, rate: Matrix, kind: int, point: tuple[object, ...]) -> None:
         here = np.flatnonzero(states & exists)
         where = np.broadcast_arrays(*(np.asarray(axis) for axis in point))
         left = grid[tuple(np.clip(axis, 0, None)[here] for axis in where)]
@@ -410,7 +410,7 @@ def _targets(fleet: PhasedFleet, values: Matrix) -> tuple[Counts | None, bool]:
     return targets, bool(falls)
 
 
-def _unimodal(values: Matrix) -> NDArray[np.bool_]:
+def _unimodal(values: Matrix) -> Flags:
     with np.errstate(invalid="ignore"):
         rises = np.diff(values, axis=-1) > 1e-9 * np.abs(values[..., 1:])
         falls = np.diff(values, axis=-1) < -1e-9 * np.abs(values[..., 1:])

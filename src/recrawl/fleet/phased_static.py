@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recrawl.errors import InvalidModel, NotConverged
-from recrawl.fleet.model import Matrix
 from recrawl.fleet.phased import PhasedFleet
+from recrawl.kernels.arrays import Matrix
 
 __all__ = ["PhasedStatic", "solve_phased_static"]
 

@@ -1,16 +1,13 @@
 """Policies of the controlled buffer, as the paper writes them: one bit for each event."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Flags
 
-__all__ = ["Bits", "RobotPolicy", "SwitchingCurves"]
-
-Bits: TypeAlias = NDArray[np.bool_]
+__all__ = ["Flags", "RobotPolicy", "SwitchingCurves"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +37,8 @@ class RobotPolicy:
         (1, 0) must be true, or the buffer could stay empty for ever
     """
 
-    arrival: Bits
-    departure: Bits
+    arrival: Flags
+    departure: Flags
 
     def __post_init__(self) -> None:
         shape = self.arrival.shape

@@ -11,8 +11,8 @@ import numpy as np
 
 from recrawl.errors import NotConverged
 from recrawl.fleet.curve import TOLERANCE
-from recrawl.fleet.events import Counts, EventModel
-from recrawl.fleet.model import Matrix
+from recrawl.fleet.events import EventModel
+from recrawl.kernels.arrays import Counts, Matrix
 from recrawl.kernels.fleet_graph import (
     best_choices,
     closed_classes,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recrawl.errors import InvalidModel
-from recrawl.fleet.model import ControlledBuffer, Matrix
+from recrawl.fleet.model import ControlledBuffer
+from recrawl.kernels.arrays import Matrix
 
 __all__ = [
     "StaticOptimum",

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from recrawl.errors import InvalidModel
-from recrawl.fleet.model import ControlledBuffer, Matrix
+from recrawl.fleet.model import ControlledBuffer
+from recrawl.kernels.arrays import Matrix
 
 __all__ = ["share_waiting_longer"]
 

@@ -7,10 +7,9 @@ of which adds up demand; writing the rates and judging them takes one more.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.freshness.certificate import Certificate, Judge
 from recrawl.freshness.limits import Limit, Prices, grow_tree
@@ -23,6 +22,7 @@ from recrawl.freshness.objectives import (
 )
 from recrawl.freshness.pages import Pages
 from recrawl.freshness.passes import PART, Passes
+from recrawl.kernels.arrays import Vector
 
 __all__ = [
     "Plan",
@@ -32,8 +32,6 @@ __all__ = [
     "solve_harmonic",
     "solve_random_freshness",
 ]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,17 +1,15 @@
 """The two classic policies that plans are compared with: uniform and proportional rates."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.freshness.limits import Limit, Tree, grow_tree
 from recrawl.freshness.pages import Pages
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["allocate_proportionally", "allocate_uniformly", "share_out"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 def allocate_uniformly(

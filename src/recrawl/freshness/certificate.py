@@ -8,20 +8,17 @@ so that no page would rather have more. Nothing here uses the inverse that produ
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.freshness.limits import Prices, Tree
 from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
 from recrawl.freshness.threads import in_order
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.staleness import certify
 
 __all__ = ["Certificate", "Judge"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

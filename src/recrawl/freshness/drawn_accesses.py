@@ -1,15 +1,11 @@
 """Optimal frequencies of accesses that are each drawn independently, at any load."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.freshness.even_accesses import tied
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["draw_accesses"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 def draw_accesses(worths: Vector, decays: Vector) -> tuple[Vector, float]:

@@ -1,16 +1,12 @@
 """Optimal frequencies of accesses that are evenly spaced, at any load."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.freshness.allocation import solve_even_freshness
 from recrawl.freshness.pages import Pages
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["share_accesses", "tied"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 _LIGHT = 1e-3  # one minus the price in units of the greatest worth, above which digits last
 

@@ -10,19 +10,17 @@ like one that changes at the rate of its fading, whose weight grows with its ite
 
 import math
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.freshness.allocation import Plan, solve_even_freshness, solve_random_freshness
 from recrawl.freshness.limits import Limit
 from recrawl.freshness.pages import Pages
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["as_changes", "fading_index", "fading_interval", "fading_pages", "solve_fading"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 def fading_pages(

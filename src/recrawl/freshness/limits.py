@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.freshness.prices import Crossing, search_prices
+from recrawl.kernels.arrays import Flags, Integers, Vector
 
 __all__ = ["Limit", "Prices", "Tree", "grow_tree", "solve_tree"]
 
-Vector: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
-Integers: TypeAlias = NDArray[np.int64]
-LeafDemand: TypeAlias = Callable[[Vector, Mask], Vector]
+LeafDemand: TypeAlias = Callable[[Vector, Flags], Vector]
 
 _SLACK = 1e-12  # a floor may exceed its cap by rounding
 
@@ -248,7 +246,7 @@ def _to_nodes(leaf_values: Vector, above: Integers, m: int) -> Vector:
 def _solve_level(
     tree: Tree,
     level: int,
-    binding: Mask,
+    binding: Flags,
     demand: LeafDemand,
     loads: tuple[Vector, Vector],
     guess: tuple[Vector, Vector, float, float],
@@ -262,13 +260,13 @@ def _solve_level(
     leaf_position = position[above]
     reached = leaf_position >= 0
 
-    def node_demand(prices: Vector, unsettled: Mask) -> tuple[Vector, Vector]:
+    def node_demand(prices: Vector, unsettled: Flags) -> tuple[Vector, Vector]:
         leaf_prices = np.where(reached, prices[leaf_position], inherited)
         leaf_load = demand(leaf_prices, leaves(unsettled))
         return tree.roll_up(leaf_load, level)[busy], leaf_load
 
-    def leaves(mask: Mask) -> Mask:
-        below: Mask = reached & mask[leaf_position]
+    def leaves(mask: Flags) -> Flags:
+        below: Flags = reached & mask[leaf_position]
         return below
 
     first = _to_nodes(inherited, above, binding.size)[busy]

@@ -17,17 +17,16 @@ cancellation, so values and slopes keep about fourteen digits for rates from 1e-
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.staleness import FAMILIES, fill_entire_exponential, fill_loss_and_worth
 
 __all__ = ["AGE", "FRESHNESS", "HARMONIC", "STALENESS", "Measure"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

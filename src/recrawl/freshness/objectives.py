@@ -24,8 +24,8 @@ from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.gaps import CLOSED_HARMONIC, CLOSED_SQUARE, TABLE
 from recrawl.kernels.staleness import FAMILIES
 
@@ -40,9 +40,8 @@ __all__ = [
     "Objective",
 ]
 
-Vector: TypeAlias = NDArray[np.float64]
-Table: TypeAlias = tuple[Vector, NDArray[np.int64], Vector]
-Law: TypeAlias = tuple[int, int, Vector, NDArray[np.int64], Vector]
+Table: TypeAlias = tuple[Vector, Integers, Vector]
+Law: TypeAlias = tuple[int, int, Vector, Integers, Vector]
 
 _SEGMENTS = 16  # per octave; a power of two, its logarithm is part of the kernel
 _DEGREE = 7

@@ -8,14 +8,14 @@ robot makes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.freshness.drawn_accesses import draw_accesses
 from recrawl.freshness.even_accesses import share_accesses
+from recrawl.kernels.arrays import Vector
 from recrawl.processes.access_times import AccessTime
 
 __all__ = [
@@ -27,8 +27,6 @@ __all__ = [
     "solve_even_accesses",
     "solve_random_accesses",
 ]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.columns import first_above, first_outside
 from recrawl.kernels.gaps import BLOCK
 
 __all__ = ["Pages"]
 
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 
 _COLUMNS = ("change_rates", "weights", "fetch_costs", "min_rates", "max_rates", "hosts")

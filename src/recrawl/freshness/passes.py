@@ -7,10 +7,8 @@ always joined in the order of the parts, so the number of threads changes no dig
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.freshness.limits import Prices, Tree, check_floors, solve_tree
@@ -19,13 +17,11 @@ from recrawl.freshness.pages import Pages
 from recrawl.freshness.refinement import refine_price
 from recrawl.freshness.summary import DemandSummary
 from recrawl.freshness.threads import Elsewhere, in_order
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.classes import add_to_classes
 from recrawl.kernels.gaps import CLOSED_SQUARE, add_demand, write_rates
 
 __all__ = ["PART", "Passes"]
-
-Vector: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 PART = 1 << 19  # pages of one part in memory: enough to hide the cost of a call
 _MANY = 1 << 16  # pages from which on it pays to refine the price before the search
@@ -65,7 +61,7 @@ class Passes:
         self._rates = rates
         self._name_node = name_node or _name_node
         self._show_rate = show_rate
-        self._gathered: tuple[Mask, Pages | None] | None = None
+        self._gathered: tuple[Flags, Pages | None] | None = None
         self._sizes = np.zeros(tree.n_leaves, dtype=np.int64)
         self._refines = (
             rates is not None
@@ -118,7 +114,7 @@ class Passes:
         found.classes[:] *= found.n_pages / max(found.n_taken, 1)
         return found
 
-    def demand(self, leaf_prices: Vector, open_leaves: Mask | None = None) -> Vector:
+    def demand(self, leaf_prices: Vector, open_leaves: Flags | None = None) -> Vector:
         """Add up what the pages ask at these prices; only ``open_leaves`` need be right.
 
         With one leaf the second pass is nearly always the last, and the first where the price was
@@ -159,7 +155,7 @@ class Passes:
             total += load
         return total
 
-    def _gather(self, open_leaves: Mask) -> Pages | None:
+    def _gather(self, open_leaves: Flags) -> Pages | None:
         """Copy the pages of the open leaves once they are few, and again when fewer."""
         wanted = int(self._sizes[open_leaves].sum())
         held = self._gathered
@@ -187,7 +183,7 @@ class _Survey:
     classes: Vector
     floors: Vector
     unlimited: Vector
-    sizes: NDArray[np.int64]
+    sizes: Integers
     n_pages: int = 0
     n_taken: int = 0
     weight: float = 0.0
@@ -263,7 +259,7 @@ class _Demand:
 _ONE_LEAF = np.zeros(1, dtype=np.int64)
 
 
-def _leaves(part: Pages, n_leaves: int) -> NDArray[np.int64]:
+def _leaves(part: Pages, n_leaves: int) -> Integers:
     return part.leaves() if n_leaves > 1 else _ONE_LEAF
 
 
@@ -274,7 +270,7 @@ def _can_refine(objective: Objective, parts: Iterable[Pages], tree: Tree, n: int
     return all(part.min_rates is None and part.max_rates is None for part in parts)
 
 
-def _select(part: Pages, mask: Mask) -> Pages:
+def _select(part: Pages, mask: Flags) -> Pages:
     return part.part(np.flatnonzero(mask))
 
 

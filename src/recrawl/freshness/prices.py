@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import NotConverged
+from recrawl.kernels.arrays import Flags, Vector
 
 __all__ = ["Crossing", "search_prices"]
 
-Vector: TypeAlias = NDArray[np.float64]
-Demand: TypeAlias = Callable[[Vector, NDArray[np.bool_]], tuple[Vector, Vector]]
+Demand: TypeAlias = Callable[[Vector, Flags], tuple[Vector, Vector]]
 
 TOLERANCE = 1e-10
 _CLOSED = 1e-11
@@ -47,7 +46,7 @@ def search_prices(
     floors: Vector,
     *,
     elasticity: float = 0.5,
-    leaves: Callable[[NDArray[np.bool_]], NDArray[np.bool_]],
+    leaves: Callable[[Flags], Flags],
     ends: tuple[Vector, Vector],
 ) -> Crossing:
     """Find for each node the price at which its demand equals its target.
@@ -109,9 +108,7 @@ class _Brackets:
         self._tries = np.zeros(m)
         self._elasticity = np.full(m, elasticity)
 
-    def record(
-        self, load: Vector, open_nodes: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def record(self, load: Vector, open_nodes: Flags) -> tuple[Flags, Flags]:
         """Take in the demand at the trial prices; say which ends of which nodes it replaces."""
         exact = open_nodes & (np.abs(load - self.targets) <= self._tolerance)
         is_low = open_nodes & (exact | (load > self.targets))
@@ -129,7 +126,7 @@ class _Brackets:
         self._remember(load, open_nodes)
         return is_low, is_high
 
-    def _remember(self, load: Vector, open_nodes: NDArray[np.bool_]) -> None:
+    def _remember(self, load: Vector, open_nodes: Flags) -> None:
         """Update the elasticity from the last two trials."""
         with np.errstate(all="ignore"):
             slope = -np.log(load / self._last_load) / np.log(self.trial / self._last_price)

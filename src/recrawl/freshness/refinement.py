@@ -9,20 +9,17 @@ of the search. What is found starts that search, which proves it or mends it.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
 from recrawl.freshness.threads import in_order
 from recrawl.kernels.active import BLOCK, split_active
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.gaps import CLOSED_SQUARE, add_demand
 
 __all__ = ["refine_price"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 _WIDTH = 0.02  # several standard errors of the price from a million pages
 _FACTOR = 30.0  # the bracket beside the step from the first price to the second

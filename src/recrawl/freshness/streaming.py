@@ -6,10 +6,9 @@ rates exist only for the part in hand. The same solver as in memory does the wor
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.freshness.certificate import Certificate, Judge
@@ -18,12 +17,11 @@ from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
 from recrawl.freshness.passes import Passes
 from recrawl.freshness.threads import Elsewhere
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.gaps import write_rates
 from recrawl.kernels.staleness import certify
 
 __all__ = ["PriceList", "average_value", "solve_prices"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

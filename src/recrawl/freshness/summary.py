@@ -7,20 +7,17 @@ the price that a merged summary gives is off by about 1e-4 and starts the exact 
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
 from recrawl.freshness.prices import search_prices
+from recrawl.kernels.arrays import Flags, Vector
 from recrawl.kernels.classes import CLASSES, add_to_classes
 from recrawl.kernels.gaps import add_demand
 
 __all__ = ["DemandSummary"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 _STEP = 5e-3
 
@@ -81,7 +78,7 @@ def start_price(objective: Objective, pages: Pages, budget: float) -> tuple[floa
     leaf = np.zeros(1, dtype=np.int64)
     columns = (*pages.columns()[:3], *Pages(np.ones(1)).columns()[3:])
 
-    def demand(prices: Vector, _: NDArray[np.bool_]) -> tuple[Vector, Vector]:
+    def demand(prices: Vector, _: Flags) -> tuple[Vector, Vector]:
         loads = np.zeros(1)
         add_demand(objective.law, columns, leaf, prices, loads)
         return loads, loads

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.freshness.allocation import solve
 from recrawl.freshness.limits import Limit
 from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["TradeOffCurve", "trace_trade_off"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

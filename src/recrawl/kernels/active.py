@@ -4,17 +4,12 @@ A page whose reservation price, weight / (change rate x fetch cost), lies inside
 comes in or drops out within it; all others respond smoothly. The few are kept, the many summed.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["BLOCK", "split_active"]
-
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
 BLOCK = 1024
 _LANES = 64

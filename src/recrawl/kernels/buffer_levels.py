@@ -10,17 +10,12 @@ of room; ``room`` (levels,) says which of them a level uses; ``service`` is (gen
 initial); ``stale`` (levels, B) is the total obsolescence rate in a local state, B = w m.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
 __all__ = ["enumerate_maps", "level_weights"]
-
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 
 @kernel

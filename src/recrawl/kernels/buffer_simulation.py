@@ -5,17 +5,12 @@ arrival, each with the time it came and the phase of its own obsolescence clock,
 a page spends in the system is measured.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
 __all__ = ["run_buffer"]
-
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 
 @kernel

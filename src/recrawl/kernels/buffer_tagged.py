@@ -5,18 +5,12 @@ waiting pages oldest first, its own phase, service phase), last index fastest. A
 and pages behind do not matter to it.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Complexes, Counts, Floats
 from recrawl.kernels.compile import kernel
 
 __all__ = ["follow_page"]
-
-Complexes: TypeAlias = NDArray[np.complex128]
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 
 @kernel

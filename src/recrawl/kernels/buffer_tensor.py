@@ -8,17 +8,12 @@ page, a page gone stale sums over its place, and the diagonal blocks are solved 
 of phases by a small inverse.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
 __all__ = ["aggregate", "imbalance", "rescale", "sweep"]
-
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 
 @kernel

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = [
@@ -30,8 +31,6 @@ __all__ = [
     "settle",
 ]
 
-Integers: TypeAlias = NDArray[np.int64]
-Vector: TypeAlias = NDArray[np.float64]
 Records: TypeAlias = Any  # numpy has no type for the fields of a structured array
 
 # A page is due again a gap after it was served (1) or after it was due (0). In between its due

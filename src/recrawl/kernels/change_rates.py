@@ -2,22 +2,17 @@
 
 from math import exp, expm1, inf, log
 
-import numpy as np
-from numpy.typing import NDArray
-
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.compile import sized_kernel
 
 __all__ = ["maximise_rates"]
-
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @sized_kernel(lambda first, elapsed, *_: 3.0 * elapsed.size)
 def maximise_rates(
     first: Integers,
     elapsed: Vector,
-    changed: NDArray[np.bool_],
+    changed: Flags,
     shapes: Vector,
     times: Vector,
     rates: Vector,

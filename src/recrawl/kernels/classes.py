@@ -1,15 +1,11 @@
 """Sort pages into classes by the ratio that decides how they respond to a price."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.compile import sized_kernel
 
 __all__ = ["CLASSES", "add_to_classes"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 _SHIFT = 44  # eight of the 52 mantissa bits number 256 classes in each octave
 CLASSES = 2048 * 256

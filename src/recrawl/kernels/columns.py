@@ -1,15 +1,9 @@
 """Checks of whole columns in one pass and without a temporary."""
 
-from typing import TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
-
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.compile import sized_kernel
 
 __all__ = ["first_above", "first_outside"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 _BLOCK = 4096
 

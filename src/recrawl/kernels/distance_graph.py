@@ -7,17 +7,13 @@ the last increment goes on being added, which by convexity is never too much. He
 is a lower bound over all policies, and exact when no distance of its cycle passes cap + 1.
 """
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel
 
 __all__ = ["count_states", "find_best_cycle"]
-
-Integers: TypeAlias = NDArray[np.int64]
-Vector: TypeAlias = NDArray[np.float64]
 
 _IDLE = 10  # rounds without progress
 

@@ -1,16 +1,11 @@
 """Distances between accesses to the same page, and the integer gaps that a price asks for."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["cyclic_distances", "integer_gaps", "running_distances"]
-
-Integers: TypeAlias = NDArray[np.int64]
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @sized_kernel(lambda sequence, *_: float(sequence.size))

@@ -1,15 +1,11 @@
 """One step of expectation and maximisation for a mixture of Erlang laws."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Floats
 from recrawl.kernels.compile import kernel
 
 __all__ = ["expect_branches"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @kernel

@@ -19,14 +19,12 @@ The file is long because compiled functions that call each other must stand in o
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["curve_occupancy", "evaluate_curve", "move_targets", "worst_action"]
 
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 Rates: TypeAlias = tuple[Floats, Floats, Floats]
 
 

@@ -8,8 +8,8 @@ eliminated as a band by the subtraction-free elimination of Grassmann, Taksar an
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Counts, Flags, Floats
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = [
@@ -21,9 +21,6 @@ __all__ = [
     "occupy_class",
 ]
 
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
-Bits: TypeAlias = NDArray[np.bool_]
 Graph: TypeAlias = tuple[Counts, Counts, Floats]
 
 
@@ -80,7 +77,7 @@ def components(ptr: Counts, target: Counts) -> tuple[Counts, int]:
 
 
 @sized_kernel(lambda ptr, target, *_: 2.0 * (ptr.size + target.size))
-def closed_classes(ptr: Counts, target: Counts, part: Counts, n_parts: int) -> Bits:
+def closed_classes(ptr: Counts, target: Counts, part: Counts, n_parts: int) -> Flags:
     """Say which components are left by no edge: the recurrent classes.
 
     Parameters
@@ -260,7 +257,7 @@ def solve_closed(
 
 @sized_kernel(lambda graph, *_: 200.0 * graph[0].size)
 def evaluate_graph(
-    graph: Graph, cost: Floats, keys: Counts, part: Counts, closed: Bits, hint: int
+    graph: Graph, cost: Floats, keys: Counts, part: Counts, closed: Flags, hint: int
 ) -> tuple[Floats, Floats, Counts, Floats]:
     """Evaluate a policy: average cost per class (nan where transient), values, anchors, occupancy.
 
@@ -336,7 +333,7 @@ def best_choices(
 
 @sized_kernel(lambda inside, _, options, *rest: 20.0 * (inside.size + options[1].size))
 def lead_into(
-    inside: Bits, events: tuple[Counts, Counts], options: tuple[Counts, Counts], choice: Counts
+    inside: Flags, events: tuple[Counts, Counts], options: tuple[Counts, Counts], choice: Counts
 ) -> tuple[Counts, bool]:
     """Change as few choices as needed until every state can reach the set ``inside``.
 

@@ -4,25 +4,19 @@ Nothing here knows the state graph that the solvers use. Pages are kept in order
 they came, so the time a page spends in the buffer is measured, not deduced.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Counts, Flags, Floats
 from recrawl.kernels.compile import kernel
 
 __all__ = ["simulate_buffer", "simulate_phased"]
-
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
-Bits: TypeAlias = NDArray[np.bool_]
 
 
 @kernel
 def simulate_buffer(
     rates: tuple[Floats, Floats],
-    on_arrival: Bits,
-    on_departure: Bits,
+    on_arrival: Flags,
+    on_departure: Flags,
     active: int,
     events: tuple[int, int, int],
     rng: np.random.Generator,
@@ -95,7 +89,7 @@ def simulate_phased(
     initial: Floats,
     generator: Floats,
     full: int,
-    policy: tuple[Bits, Counts, Floats],
+    policy: tuple[Flags, Counts, Floats],
     events: tuple[int, int, int],
     rng: np.random.Generator,
 ) -> Floats:

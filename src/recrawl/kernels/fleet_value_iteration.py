@@ -1,15 +1,11 @@
 """The paper's relative value iteration, step by step on its own states (q, r, s)."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Floats
 from recrawl.kernels.compile import kernel
 
 __all__ = ["iterate_values"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @kernel

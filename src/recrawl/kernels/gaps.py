@@ -17,14 +17,12 @@ constant array of ``BLOCK`` values; where its length equals that of the table, n
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["BLOCK", "CLOSED_HARMONIC", "CLOSED_SQUARE", "TABLE", "add_demand", "write_rates"]
 
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 Law: TypeAlias = tuple[int, int, Vector, Integers, Vector]
 

@@ -15,8 +15,8 @@ cached of it has to go.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, reordering_kernel
 
 __all__ = [
@@ -30,8 +30,6 @@ __all__ = [
     "turn",
 ]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Clocks = tuple[Integers, Vector, Integers, Vector, Vector, Vector, Vector, Integers, Vector, Vector]
 _AHEAD = 1.0  # bins ahead, whose age is that of the near future
 _SAMPLES = 4  # of the age within an interval

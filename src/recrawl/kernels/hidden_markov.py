@@ -1,16 +1,11 @@
 """Forward and backward passes over a sequence of hidden states."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
 __all__ = ["expect_hidden"]
-
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 
 @kernel

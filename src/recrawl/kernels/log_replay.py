@@ -1,16 +1,11 @@
 """A recorded log of arrivals and service times, run again under another control."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import sized_kernel
 
 __all__ = ["replay_arrivals"]
-
-Integers: TypeAlias = NDArray[np.int64]
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @sized_kernel(lambda work, *_: 20.0 * work.size)

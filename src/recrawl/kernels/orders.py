@@ -1,10 +1,8 @@
 """Access orders one step at a time: drawn, golden, by deadline, by index, greedy, by splits."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = [
@@ -17,9 +15,6 @@ __all__ = [
     "serve_splits",
     "split_cells",
 ]
-
-Integers: TypeAlias = NDArray[np.int64]
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @kernel

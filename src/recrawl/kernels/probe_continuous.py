@@ -8,16 +8,12 @@ Arcs come in the order of A, so each lies above the one before and then below it
 a stack holds their lower envelope.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["solve_in_continuous_time"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 # An arc: y0, y1 (next probe as L), e, r (A = e + r y there), h0, h1, h2 (A y + V as polynomial in
 # y), start (from which x on it is lowest), b, q (probe time = b + q y). Points have y0 = y1.

@@ -6,16 +6,12 @@ period T; ``cells``, shape (4, k), the intensity at the start of each, its slope
 there and its slope; ``before``, shape (2, k), the integrals of both from 0 to there.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["accumulate", "find_threshold_schedule", "improve_by_moves", "sum_intervals"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @sized_kernel(lambda *given: 2.0 * (given[0].size + given[-1].size))
@@ -186,7 +182,7 @@ def _target(p: Vector, move: int, mu: float, gap: float) -> float:
 
 
 @kernel
-def _sift(heap: NDArray[np.int64], place: NDArray[np.int64], gains: Vector, at: int) -> None:
+def _sift(heap: Integers, place: Integers, gains: Vector, at: int) -> None:
     """Restore the heap (largest gain first) around one entry."""
     size = heap.size
     while at > 0:

@@ -12,11 +12,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["count_probes", "find_last", "price_once", "solve_count", "solve_counts", "solve_layers"]
 
-Vector: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]
 
 
@@ -330,8 +330,8 @@ def count_probes(
     weights: Vector,
     gaps: Indices,
     prices: Vector,
-    wanted: NDArray[np.bool_],
-    counts: NDArray[np.int64],
+    wanted: Flags,
+    counts: Integers,
     costs: Vector,
 ) -> None:
     """For each wanted source, the number of probes at its price and their cost.
@@ -363,8 +363,8 @@ def solve_counts(
     weights: Vector,
     gaps: Indices,
     prices: Vector,
-    counts: NDArray[np.int64],
-    starts: NDArray[np.int64],
+    counts: Integers,
+    starts: Integers,
     points: Indices,
     costs: Vector,
 ) -> int:

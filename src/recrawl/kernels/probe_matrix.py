@@ -9,11 +9,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.compile import sized_kernel
 
 __all__ = ["check_monge", "fill_as_published", "solve_as_monge", "solve_as_published"]
 
-Vector: TypeAlias = NDArray[np.float64]
 Table: TypeAlias = NDArray[np.int32]
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Flags, Integers, Singles, Vector
 from recrawl.kernels.lanes import LANES
 
 __all__ = [
@@ -21,9 +21,6 @@ __all__ = [
     "tally_rates",
 ]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 
 _CHUNK: Final = 256  # pages at a time, so that what is between stays in the cache
@@ -108,7 +105,7 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
 def observe_visits(
     page: Integers,
     elapsed: Vector,
-    changed: NDArray[np.bool_],
+    changed: Flags,
     lapse: Vector,
     belief: Belief,
     predicted: Vector,
@@ -139,7 +136,7 @@ def observe_visits(
 
 
 def _absorb(
-    page: Integers, elapsed: Vector, changed: NDArray[np.bool_], lapse: Vector, belief: Belief
+    page: Integers, elapsed: Vector, changed: Flags, lapse: Vector, belief: Belief
 ) -> Vector:
     """Take one visit of each of these pages into account; the chance that it had been given."""
     evidence, laws, law, rates, ends, shares = belief

@@ -19,8 +19,8 @@ from math import exp, expm1, inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Flags, Integers, Singles, Vector
 from recrawl.kernels.compile import kernel, reordering_kernel
 from recrawl.kernels.group_clocks import (
     Clocks,
@@ -46,9 +46,6 @@ __all__ = [
     "tell_groups",
 ]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 Row = Any  # of as many numbers as there are rates, in registers
 Terms = tuple[float, float, float, float, float, int, int]  # the bounds, 1 / slowest rate, steps
@@ -390,7 +387,7 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
 def observe_visits(
     page: Integers,
     elapsed: Vector,
-    changed: NDArray[np.bool_],
+    changed: Flags,
     lapse: Vector,
     belief: Belief,
     predicted: Vector,
@@ -483,7 +480,7 @@ def tell_groups(
     page: Integers,
     since: Vector,
     at_instants: Vector,
-    changed: NDArray[np.bool_],
+    changed: Flags,
     silent: Vector,
     belief: Belief,
     clocks: Clocks,
@@ -662,7 +659,7 @@ def replay(
     log_at: Vector,
     log_page: Integers,
     log_elapsed: Vector,
-    log_changed: NDArray[np.bool_],
+    log_changed: Flags,
     moment: float,
     clocks: Clocks,
     heard: Heard,

@@ -1,16 +1,9 @@
 """Multiply by a sparse matrix given as a list of its entries."""
 
-from typing import TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
-
+from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
 __all__ = ["scatter"]
-
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 
 @kernel

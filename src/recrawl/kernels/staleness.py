@@ -10,14 +10,12 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["FAMILIES", "certify", "fill_entire_exponential", "fill_loss_and_worth"]
 
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 
 # Number of each (measure, spacing) that a loop below understands.

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import NotConverged
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["Ascent", "Step", "climb", "climb_from_all"]
 
-Vector: TypeAlias = NDArray[np.float64]
 Step: TypeAlias = Callable[[Vector], tuple[float, Vector]]
 
 _KEPT = (12, 5)  # beginnings that are followed after the first few steps, and to the top

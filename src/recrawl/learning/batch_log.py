@@ -1,17 +1,14 @@
 """From the timestamps of a crawler to batches: stops cut out, short gaps merged."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Counts, Vector
 
 __all__ = ["BatchLog", "split_log"]
-
-Vector: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 _BLOCKS = 20
 

@@ -12,16 +12,13 @@ from types import ModuleType
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Flags, Integers, Singles, Vector
 from recrawl.kernels.compile import HAS_COMPILER
 
 __all__ = ["OCTAVES", "PRIOR_SHAPE", "RateBeliefs", "long_run_rate"]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 _VAGUE_PAGES: Final = 3.0
 _VAGUE_SHARE: Final = 0.1  # of each law, whatever is learned
@@ -110,7 +107,7 @@ class RateBeliefs:
         self,
         page: Integers,
         elapsed: Vector,
-        changed: NDArray[np.bool_],
+        changed: Flags,
         lapse: Vector | None = None,
     ) -> Vector:
         """Take visits into account, each page's in the order of time.

@@ -1,14 +1,12 @@
 """Starts for a fit of Erlang branches: which branch has which part of the times."""
 
 from itertools import pairwise, permutations
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from recrawl.kernels.arrays import Integers, Vector
 
 __all__ = ["spread_starts"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 _DRAWN = 10
 
@@ -55,12 +53,12 @@ def spread_starts(times: Vector, order: Vector) -> list[tuple[Vector, Vector]]:
     return out
 
 
-def _tail_cuts(size: int, m: int, ratio: float) -> NDArray[np.int64]:
+def _tail_cuts(size: int, m: int, ratio: float) -> Integers:
     parts = ratio ** np.arange(m)
     return np.asarray(np.cumsum(parts / parts.sum())[:-1] * size, dtype=np.int64)
 
 
-def _clusters(logs: Vector, m: int) -> NDArray[np.int64]:
+def _clusters(logs: Vector, m: int) -> Integers:
     """Cut sorted numbers into m clusters of least squares about their means (Lloyd)."""
     cut = np.arange(1, m) * logs.size // m
     sums = np.concatenate([[0.0], np.cumsum(logs)])

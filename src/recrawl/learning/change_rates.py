@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.arrays import Flags, Integers, Vector
 
 __all__ = ["ChangeRates", "bound_change_rates", "estimate_change_rates", "maximise_likelihood"]
 
-Vector = NDArray[np.float64]
 _POINTS: Final = 193  # of the posterior, from far left to far right of its top
 _AT_ONCE: Final = 20_000  # visits whose likelihood is computed at one time
 
@@ -36,9 +35,9 @@ class ChangeRates:
 
 def estimate_change_rates(
     n_pages: int,
-    page: NDArray[np.int64],
+    page: Integers,
     intervals: Vector,
-    changed: NDArray[np.bool_],
+    changed: Flags,
     *,
     prior_rate: float | Vector,
     prior_shape: float | Vector,
@@ -97,9 +96,9 @@ def estimate_change_rates(
 
 def bound_change_rates(
     found: ChangeRates,
-    page: NDArray[np.int64],
+    page: Integers,
     intervals: Vector,
-    changed: NDArray[np.bool_],
+    changed: Flags,
     *,
     prior_rate: float | Vector,
     prior_shape: float | Vector,
@@ -165,7 +164,7 @@ def _cross(steps: Vector, spans: Vector, share: float) -> Vector:
 
 
 def maximise_likelihood(
-    n_pages: int, page: NDArray[np.int64], intervals: Vector, changed: NDArray[np.bool_]
+    n_pages: int, page: Integers, intervals: Vector, changed: Flags
 ) -> ChangeRates:
     r"""Censored maximum likelihood without any prior, with standard errors.
 
@@ -197,9 +196,9 @@ def maximise_likelihood(
 
 def _maximise(
     n_pages: int,
-    page: NDArray[np.int64],
+    page: Integers,
     intervals: Vector,
-    changed: NDArray[np.bool_],
+    changed: Flags,
     shapes: Vector,
     times: Vector,
 ) -> ChangeRates:
@@ -224,7 +223,7 @@ def _maximise(
     return ChangeRates(rates, errors, iterations, residual)
 
 
-def _check(n_pages: int, page: NDArray[np.int64], intervals: Vector) -> None:
+def _check(n_pages: int, page: Integers, intervals: Vector) -> None:
     if page.size and not 0 <= page.min() <= page.max() < n_pages:
         raise InvalidModel(f"page must lie in 0 .. {n_pages - 1}, got {page.min()}..{page.max()}")
     if not np.all(np.isfinite(intervals) & (intervals > 0)):

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 
 __all__ = ["shrunk_means", "shrunk_rates"]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _LEAST_SHAPE: Final = 0.05
 _GREATEST_SHAPE: Final = 50.0
 _VAGUE: Final = 1.0  # pages' worth of the shape 1/2 that estimates of the shape begin with

@@ -8,12 +8,12 @@ Markovian arrival process). Both are fitted by expectation and maximisation.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Counts, Vector
 from recrawl.kernels.erlang_mixture import expect_branches
 from recrawl.kernels.hidden_markov import expect_hidden
 from recrawl.learning.ascent import Ascent, Step, climb_from_all
@@ -29,9 +29,6 @@ __all__ = [
     "select_branches",
     "select_dependent_branches",
 ]
-
-Vector: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 _TOLERANCE = 1e-8  # gain in mean log-likelihood by three steps
 _MOST_CHOSEN = 4000  # observations that choose among beginnings

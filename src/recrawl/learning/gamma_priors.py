@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 
 __all__ = ["digamma", "gamma_shape", "learn_gamma_priors", "trigamma"]
 
-Vector = NDArray[np.float64]
 _LEAST_SHAPE: Final = 0.02
 _GREATEST_SHAPE: Final = 20.0  # pages of one group never are as alike as more would say
 _VAGUE_SHAPE: Final = 0.5
@@ -23,7 +22,7 @@ _PARENT_PAGES: Final = 30.0
 
 
 def learn_gamma_priors(
-    means: Vector, log_means: Vector, groups: Sequence[NDArray[np.int64]] = ()
+    means: Vector, log_means: Vector, groups: Sequence[Integers] = ()
 ) -> tuple[Vector, Vector]:
     r"""One step of empirical Bayes: the gamma priors that the posteriors of the pages ask for.
 

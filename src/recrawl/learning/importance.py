@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.learning.counts import shrunk_rates
 from recrawl.terms import EVEN, IMPORTANCE_SOURCES
 
 __all__ = ["Importance", "by_counts", "combined"]
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,9 +27,7 @@ class Importance:
     parts: Mapping[str, tuple[float, Vector]]
 
 
-def by_counts(
-    counts: Vector, hosts: NDArray[np.int64], folders: NDArray[np.int64], counted: Vector
-) -> Vector:
+def by_counts(counts: Vector, hosts: Integers, folders: Integers, counted: Vector) -> Vector:
     """Return what counts say of pages, of mean 1.
 
     Parameters

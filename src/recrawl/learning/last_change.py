@@ -4,15 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Flags, Integers, Vector
 
 __all__ = ["Truthfulness", "judge_tally", "judge_truthfulness", "split_visits", "tally_dates"]
-
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 _LEAST_KINDS: Final = 3  # visits of each kind, changed and not, before anything is believed
 _LEAST_AGREED: Final = 0.9

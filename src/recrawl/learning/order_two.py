@@ -1,19 +1,17 @@
 """A Markovian arrival process of order two with a given mean, variance and slow correlation."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.learning.phase_type_moments import fit_three_moments, fit_two_moments
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
 __all__ = ["OrderTwoFit", "correlation_bound", "fit_order_two"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.arrays import Integers, Vector
 
 __all__ = ["LinkGraph", "PageRank", "rank_pages"]
 
-Vector = NDArray[np.float64]
 _CHUNK: Final = 1 << 20  # links that are looked at together: what is made of them stays small
 
 
@@ -36,9 +36,9 @@ class LinkGraph:
         The columns do not fit together.
     """
 
-    starts: NDArray[np.int64]
+    starts: Integers
     targets: NDArray[np.int32]
-    hosts: NDArray[np.int64]
+    hosts: Integers
 
     def __post_init__(self) -> None:
         n = self.hosts.size
@@ -137,7 +137,7 @@ def rank_pages(
     raise NotConverged("the link graph's shares", iterations=max_iterations, residual=residual)
 
 
-def _begin(hosts: NDArray[np.int64]) -> Vector:
+def _begin(hosts: Integers) -> Vector:
     n_pages = np.bincount(hosts)
     with np.errstate(divide="ignore", invalid="ignore"):
         of_page = np.where(n_pages > 0, 1.0 / np.sqrt(n_pages), 0.0)

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.weekly_intensity import CANDIDATES, cell_labels
 
 __all__ = ["ProbedIntensity", "estimate_from_probes"]
 
-Vector = NDArray[np.float64]
 _STRENGTHS = (1.0, 4.0, 16.0)
 _MODELS = (
     "constant",
@@ -44,7 +43,7 @@ class ProbedIntensity:
     residual: float
 
 
-def estimate_from_probes(exposure: Vector, changed: NDArray[np.bool_]) -> ProbedIntensity:
+def estimate_from_probes(exposure: Vector, changed: Flags) -> ProbedIntensity:
     r"""Censored maximum likelihood with shrinkage, the model chosen by held-out likelihood.
 
     Parameters
@@ -104,7 +103,7 @@ def estimate_from_probes(exposure: Vector, changed: NDArray[np.bool_]) -> Probed
     return ProbedIntensity(cell_rates[labels], chosen, strength, best, iterations, residual)
 
 
-def _labels(name: str) -> NDArray[np.int64]:
+def _labels(name: str) -> Integers:
     chain = CANDIDATES[name]
     return cell_labels(*chain[-1]) if chain else np.zeros(168, np.int64)
 
@@ -114,14 +113,12 @@ def _cells(exposure: Vector, name: str) -> Vector:
     return np.asarray(exposure @ np.eye(int(labels.max()) + 1)[labels])
 
 
-def _likelihood(cells: Vector, changed: NDArray[np.bool_], rates: Vector) -> float:
+def _likelihood(cells: Vector, changed: Flags, rates: Vector) -> float:
     expected = np.maximum(cells @ rates, 1e-12)
     return float(np.sum(np.log(-np.expm1(-expected[changed]))) - np.sum(expected[~changed]))
 
 
-def _newton(
-    cells: Vector, changed: NDArray[np.bool_], strength: float
-) -> tuple[Vector, int, float]:
+def _newton(cells: Vector, changed: Flags, strength: float) -> tuple[Vector, int, float]:
     total = cells.sum()
     prior = -np.log1p(-changed.mean()) * changed.size / total  # as if all intervals were equal
     rates = np.full(cells.shape[1], prior)

@@ -7,13 +7,11 @@ from truth to noise, so none is trusted: each is weighed by what it proved to be
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.arrays import Flags, Vector
 
 __all__ = ["SignalQuality", "learn_signal_quality"]
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class SignalQuality:
 
 
 def learn_signal_quality(
-    elapsed: Vector, n_signals: Vector, changed: NDArray[np.bool_], *, prior_visits: float = 1.0
+    elapsed: Vector, n_signals: Vector, changed: Flags, *, prior_visits: float = 1.0
 ) -> SignalQuality:
     r"""Learn how far a source's signals can be relied on.
 

@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Flags, Integers, Vector
 
 __all__ = ["VisitIntervals", "intervals_between"]
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,15 +22,13 @@ class VisitIntervals:
     rows : shape (v,), row of each visit in the record
     """
 
-    page: NDArray[np.int64]
+    page: Integers
     elapsed: Vector
-    changed: NDArray[np.bool_]
-    rows: NDArray[np.int64]
+    changed: Flags
+    rows: Integers
 
 
-def intervals_between(
-    page: NDArray[np.int64], visited_at: Vector, changed: NDArray[np.bool_]
-) -> VisitIntervals:
+def intervals_between(page: Integers, visited_at: Vector, changed: Flags) -> VisitIntervals:
     """Turn visits into intervals; a page's first visit only starts its clock.
 
     Parameters

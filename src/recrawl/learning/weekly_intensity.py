@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 
 __all__ = ["CANDIDATES", "WeeklyIntensity", "cell_labels", "estimate_weekly_intensity"]
-
-Vector = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 WEEK_CELLS = 168
 _STRENGTHS = (1.0, 4.0, 16.0, 64.0)
@@ -69,7 +66,7 @@ class WeeklyIntensity:
         return abs(self.trend) > 3.0 * self.trend_error
 
 
-def cell_labels(kind: str, hours: int) -> Labels:
+def cell_labels(kind: str, hours: int) -> Integers:
     """Number of the cell of each hour of the week, Monday 0:00 first, shape (168,).
 
     Parameters

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from recrawl.kernels.arrays import Vector
 from recrawl.probing.model import ProbedSource
-from recrawl.probing.profile import Vector
 
 __all__ = ["bound_as_published", "bound_interval", "bound_shift", "bound_within_pieces"]
 

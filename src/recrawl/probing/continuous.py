@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_continuous import solve_in_continuous_time
 from recrawl.probing.bounds import bound_as_published
 from recrawl.probing.grid import solve_exactly
 from recrawl.probing.improvement import improve_blocks
 from recrawl.probing.model import ProbedSource
-from recrawl.probing.profile import Vector
 
 __all__ = ["ContinuousOptimum", "solve_continuous", "solve_continuous_with_gap"]
 

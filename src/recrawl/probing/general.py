@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_grid import find_last
 from recrawl.kernels.probe_matrix import check_monge, solve_as_monge, solve_as_published
-from recrawl.probing.profile import Vector
 
 __all__ = ["GeneralOptimum", "solve_general"]
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_grid import find_last, price_once, solve_count, solve_layers
 from recrawl.probing.bounds import bound_as_published, bound_within_pieces
 from recrawl.probing.model import ProbedSource
-from recrawl.probing.profile import Vector
 
 __all__ = [
     "ProbeOptimum",

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_cost import improve_by_moves
 from recrawl.probing.model import ProbedSource
-from recrawl.probing.profile import Vector
 from recrawl.probing.schedule import check_schedule
 
 __all__ = ["ImprovedSchedule", "improve_blocks", "improve_schedule"]

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_cost import accumulate, sum_intervals
-from recrawl.probing.profile import Profile, Vector
+from recrawl.probing.profile import Profile
 
 __all__ = ["ProbedSource"]
 

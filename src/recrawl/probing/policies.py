@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_cost import find_threshold_schedule
 from recrawl.probing.model import ProbedSource
-from recrawl.probing.profile import Vector
 
 __all__ = ["schedule_first_arrival", "schedule_threshold", "schedule_uniform"]
 

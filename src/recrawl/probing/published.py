@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_grid import find_last
 from recrawl.kernels.probe_matrix import fill_as_published, solve_as_published
 from recrawl.probing.grid import make_grid
 from recrawl.probing.model import ProbedSource
-from recrawl.probing.profile import Vector
 
 __all__ = ["cost_matrix", "solve_published"]
 

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.probing.model import ProbedSource
-from recrawl.probing.profile import Profile, Vector
+from recrawl.probing.profile import Profile
 
 __all__ = ["ActualCost", "ProbeMeasures", "check_schedule", "evaluate_events", "evaluate_schedule"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
-from recrawl.probing.profile import Vector
+from recrawl.kernels.arrays import Integers, Vector
 
 __all__ = ["SourceBatch"]
 
@@ -29,8 +29,8 @@ class SourceBatch:
     importance: Vector
     weights: Vector
     gaps: NDArray[np.int32]
-    most: NDArray[np.int64]
-    hosts: NDArray[np.int64]
+    most: Integers
+    hosts: Integers
 
     @classmethod
     def of(
@@ -40,8 +40,8 @@ class SourceBatch:
         *,
         weights: Vector | float = 1.0,
         gaps: NDArray[np.int32] | int = 1,
-        most: NDArray[np.int64] | int | None = None,
-        hosts: NDArray[np.int64] | int = -1,
+        most: Integers | int | None = None,
+        hosts: Integers | int = -1,
     ) -> "SourceBatch":
         """Fill in what is the same for all sources."""
         rates = np.atleast_2d(np.ascontiguousarray(updates, dtype=np.float64))

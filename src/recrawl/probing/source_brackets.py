@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recrawl.probing.profile import Vector
+from recrawl.kernels.arrays import Flags, Integers, Vector
 
 __all__ = ["Brackets", "chord_price", "is_tied", "narrow", "next_price"]
 
@@ -14,18 +13,18 @@ __all__ = ["Brackets", "chord_price", "is_tied", "narrow", "next_price"]
 class Brackets:
     """For each source what the prices tried so far say: (low, high) counts and costs."""
 
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    low: Integers
+    high: Integers
     low_costs: Vector
     high_costs: Vector
-    is_linear: NDArray[np.bool_]  # the cost is known to be linear from low to high
+    is_linear: Flags  # the cost is known to be linear from low to high
 
 
 def narrow(
     bracket: Brackets,
-    now: NDArray[np.int64],
+    now: Integers,
     costs: Vector,
-    ends: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    ends: tuple[Flags, Flags],
 ) -> None:
     """Move one end of each bracket to what a price told; a known cost is never forgotten.
 
@@ -47,8 +46,8 @@ def narrow(
 
 def chord_price(
     bracket: Brackets,
-    wide: NDArray[np.bool_],
-    members: NDArray[np.int64],
+    wide: Flags,
+    members: Integers,
     prices: tuple[Vector, Vector, Vector],
 ) -> Vector:
     """The mean gain of a probe over the brackets still wide, where it is between the prices.
@@ -71,11 +70,11 @@ def chord_price(
 
 def is_tied(
     bracket: Brackets,
-    counts: NDArray[np.int64],
+    counts: Integers,
     costs: Vector,
     prices: Vector,
     strength: Vector,
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Whether both ends of a bracket are optimal at this price, so that all between tie.
 
     Parameters
@@ -94,9 +93,9 @@ def is_tied(
 
 def next_price(
     rounds: int,
-    budgets: NDArray[np.int64],
+    budgets: Integers,
     prices: tuple[Vector, Vector],
-    spent: tuple[NDArray[np.int64], NDArray[np.int64]],
+    spent: tuple[Integers, Integers],
 ) -> Vector:
     """Between the prices known, where the spending would be the budget if it fell as a power.
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import NotConverged
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.probe_grid import count_probes, solve_counts
-from recrawl.probing.profile import Vector
 from recrawl.probing.source_batch import SourceBatch
 
 __all__ = [
@@ -35,14 +35,14 @@ class ManySchedules:
     costs : shape (m,), expected weighted costs
     """
 
-    starts: NDArray[np.int64]
+    starts: Integers
     points: NDArray[np.int32]
     costs: Vector
 
 
 def count_sources(
-    batches: Batches, prices: Vector, wanted: NDArray[np.bool_], threads: int
-) -> tuple[NDArray[np.int64], Vector]:
+    batches: Batches, prices: Vector, wanted: Flags, threads: int
+) -> tuple[Integers, Vector]:
     """Number of probes and cost of each wanted source at its price.
 
     Parameters
@@ -110,9 +110,7 @@ def on_threads(
             one.result()
 
 
-def schedule_sources(
-    batch: SourceBatch, counts: NDArray[np.int64], prices: Vector
-) -> ManySchedules:
+def schedule_sources(batch: SourceBatch, counts: Integers, prices: Vector) -> ManySchedules:
     """Solve every source for its number of probes.
 
     Parameters

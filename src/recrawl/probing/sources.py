@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.probe_grid import count_probes
-from recrawl.probing.profile import Vector
 from recrawl.probing.source_batch import SourceBatch
 from recrawl.probing.source_brackets import (
     Brackets,
@@ -47,7 +46,7 @@ class ProbeAllocation:
     rounds : prices tried
     """
 
-    counts: NDArray[np.int64]
+    counts: Integers
     costs: Vector
     price: float
     host_prices: Mapping[int, float]
@@ -133,7 +132,7 @@ def allocate_probes(
     )  # fmt: skip
 
 
-def _survey(batches: Batches) -> tuple[NDArray[np.int64], NDArray[np.int64], Vector]:
+def _survey(batches: Batches) -> tuple[Integers, Integers, Vector]:
     """Host, largest number of probes and strength of every source, in order."""
     hosts, most, strength = [], [], []
     cells = None
@@ -154,8 +153,8 @@ def _survey(batches: Batches) -> tuple[NDArray[np.int64], NDArray[np.int64], Vec
 
 
 def _limits(
-    hosts: NDArray[np.int64], limits: Mapping[int, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]] | None:
+    hosts: Integers, limits: Mapping[int, int]
+) -> tuple[Integers, Integers, list[int]] | None:
     numbers = [host for host in limits if np.any(hosts == host)]
     if not numbers:
         return None
@@ -174,12 +173,12 @@ def _limits(
 
 def _solve(
     batches: Batches,
-    group: NDArray[np.int64],
-    budgets: NDArray[np.int64],
-    most: NDArray[np.int64],
+    group: Integers,
+    budgets: Integers,
+    most: Integers,
     strength: Vector,
     work: tuple[int, _Progress | None],
-) -> tuple[NDArray[np.int64], Vector, int]:
+) -> tuple[Integers, Vector, int]:
     """Counts, prices and rounds: each group spends its budget (group -1 is left out)."""
     threads, progress = work
     inside = group >= 0
@@ -221,9 +220,7 @@ def _solve(
     return counts, prices, rounds
 
 
-def _widest(
-    batches: Batches, inside: NDArray[np.bool_], most: NDArray[np.int64], threads: int
-) -> Brackets:
+def _widest(batches: Batches, inside: Flags, most: Integers, threads: int) -> Brackets:
     """From one probe to as many as help: those at a price of 0, or the most allowed."""
     counts, costs = count_sources(batches, np.zeros(most.size), inside, threads)
     free = np.minimum(counts, most)
@@ -237,21 +234,21 @@ def _widest(
 
 
 def _spent(
-    counts: NDArray[np.int64],
-    inside: NDArray[np.bool_],
-    members: NDArray[np.int64],
+    counts: Integers,
+    inside: Flags,
+    members: Integers,
     n_groups: int,
-) -> NDArray[np.int64]:
+) -> Integers:
     return np.bincount(members[inside], counts[inside], n_groups).astype(np.int64)
 
 
 def _fill(
     batches: Batches,
     bracket: Brackets,
-    inside: NDArray[np.bool_],
-    members: NDArray[np.int64],
-    goal: tuple[NDArray[np.int64], Vector, NDArray[np.bool_]],
-) -> NDArray[np.int64]:
+    inside: Flags,
+    members: Integers,
+    goal: tuple[Integers, Vector, Flags],
+) -> Integers:
     """Give what is left of each budget to the sources that gain most from one more probe."""
     budgets, prices, done = goal
     counts = bracket.low.copy()
@@ -274,7 +271,7 @@ def _fill(
     return counts
 
 
-def _gains(batches: Batches, bracket: Brackets, open_: NDArray[np.int64]) -> Vector:
+def _gains(batches: Batches, bracket: Brackets, open_: Integers) -> Vector:
     """Return the fall in cost over each open bracket, computed where no price told."""
     known = bracket.low_costs[open_] - bracket.high_costs[open_]
     missing = open_[np.isnan(known)]
@@ -313,7 +310,7 @@ def schedule_batches(
         first += batch.size
 
 
-def _prices_of(hosts: NDArray[np.int64], price: float, own: Mapping[int, float]) -> Vector:
+def _prices_of(hosts: Integers, price: float, own: Mapping[int, float]) -> Vector:
     prices = np.full(hosts.size, price)
     for host, dearer in own.items():
         prices[hosts == host] = max(price, dearer)
@@ -322,10 +319,10 @@ def _prices_of(hosts: NDArray[np.int64], price: float, own: Mapping[int, float])
 
 def _certify(
     batches: Batches,
-    counts: NDArray[np.int64],
+    counts: Integers,
     price: float,
     host_prices: Mapping[int, float],
-    limits: tuple[NDArray[np.int64], int, Mapping[int, int]],
+    limits: tuple[Integers, int, Mapping[int, int]],
     work: tuple[int, int],
 ) -> ProbeAllocation:
     """Costs of the schedules, and the dual function at the prices as a lower bound."""

@@ -6,18 +6,16 @@ probed (a connection, a log-in, a start of a machine), each probe one of its own
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Flags, Vector
 from recrawl.probing.model import ProbedSource
-from recrawl.probing.profile import Vector
 
 __all__ = ["TripPlan", "plan_trips"]
-
-Flags: TypeAlias = NDArray[np.bool_]
 
 _MOST_POINTS: Final = 2_000
 _ASCENTS: Final = 400

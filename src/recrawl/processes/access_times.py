@@ -6,16 +6,15 @@ digits, and so do those at which h is too small to be a number.
 """
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["AccessTime", "ConstantTime", "ObservedTimes"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 class AccessTime(Protocol):

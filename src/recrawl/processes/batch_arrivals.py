@@ -4,17 +4,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self, TypeAlias
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Matrix
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 
 __all__ = ["BatchArrivals"]
 
-Matrix: TypeAlias = NDArray[np.float64]
 _TOLERANCE = 1e-8  # of a row's largest rate: what people lose when they print a matrix
 
 
@@ -180,7 +180,7 @@ class BatchArrivals:
         change = deviation @ deviation @ left - _propagated(whole, t, deviation @ deviation @ left)
         return rate * t, slope * t - 2 * float(row @ change)
 
-    def sample(self, n: int, rng: np.random.Generator) -> tuple[Matrix, NDArray[np.int64]]:
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[Matrix, Integers]:
         """Draw ``n`` successive batches: times since the batch before, and sizes."""
         w = self.phases
         leave = -np.diag(self.matrices[0])

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["HOUR_S", "WEEK_S", "LocalClock"]
 
-Vector = NDArray[np.float64]
 HOUR_S = 3_600.0
 WEEK_S = 604_800.0
 _MONDAY_S = 345_600.0  # 1970-01-05, the first Monday of the epoch

@@ -1,16 +1,15 @@
 """Markovian arrival processes: Poisson, modulated Poisson, and the general MAP."""
 
 from dataclasses import dataclass
-from typing import Self, TypeAlias
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["MarkovianArrivals"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -1,18 +1,16 @@
 """The increasing convex order of random times: which access times make every page staler."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.processes.access_times import AccessTime, ConstantTime, ObservedTimes
 from recrawl.processes.phase_type import PhaseType
 
 __all__ = ["ConvexOrder", "compare_times", "expected_excess"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 _GRID = 2_000
 _TAIL = 1e-9  # of the mean, that is left beyond the last threshold

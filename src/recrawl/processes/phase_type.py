@@ -1,17 +1,15 @@
 """Phase-type distributions: the time until a finite Markov chain is absorbed."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Complexes, Vector
 from recrawl.processes.transforms import log_transform
 
 __all__ = ["PhaseType"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -183,7 +181,7 @@ class PhaseType:
             out[large] = -log_transform(self.initial, self.generator, self.exits, s.ravel()[large])
         return out.reshape(s.shape)
 
-    def laplace(self, s: ArrayLike) -> NDArray[np.complex128]:
+    def laplace(self, s: ArrayLike) -> Complexes:
         """Return E exp(-s X), shape of ``s``, for complex s with a real part >= 0."""
         points = np.asarray(s, dtype=np.complex128)
         m = self.initial.size

@@ -1,13 +1,10 @@
 """Logarithms of Laplace transforms of phase-type laws, where the transform itself underflows."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
+
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["log_transform"]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 _AT_ONCE = 1 << 20  # numbers in a block
 

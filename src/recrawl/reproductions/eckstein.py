@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recrawl.drawing import add_legend, add_panels
+from recrawl.kernels.arrays import Vector
 from recrawl.probing import (
     DBWORLD,
     MICRONET,
@@ -20,7 +21,6 @@ from recrawl.probing import (
     solve_exactly,
     work_hours,
 )
-from recrawl.probing.profile import Vector
 from recrawl.processes.intervals import student_975
 from recrawl.processes.local_clock import WEEK_S
 from recrawl.reproductions.eckstein_printed import GRID_COSTS, POLICY_COSTS

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recrawl.drawing import add_legend, add_panels
+from recrawl.kernels.arrays import Vector
 from recrawl.probing import (
     ProbedSource,
     evaluate_events,
@@ -18,7 +19,6 @@ from recrawl.probing import (
     solve_exactly,
     work_hours,
 )
-from recrawl.probing.profile import Vector
 from recrawl.processes.local_clock import WEEK_S
 from recrawl.reproductions.eckstein import MONDAY_S, learn_and_keep
 from recrawl.reproductions.result import Reproduction, Row

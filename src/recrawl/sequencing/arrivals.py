@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
-from recrawl.sequencing.costs import TabulatedCosts, Vector
+from recrawl.sequencing.costs import TabulatedCosts
 
 __all__ = ["loss_costs", "obsolescence_costs", "preemptive_loss_costs"]
 

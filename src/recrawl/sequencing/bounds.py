@@ -1,13 +1,12 @@
 """Lower bounds on all orders: even gaps of any length, and of whole slots."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.freshness.even_accesses import share_accesses
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.distances import integer_gaps
 from recrawl.sequencing.costs import AgeingCosts, DistanceCosts
 
@@ -18,8 +17,6 @@ __all__ = [
     "bound_table_gaps",
     "bound_whole_gaps",
 ]
-
-Vector: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

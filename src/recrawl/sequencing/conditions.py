@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.costs import DistanceCosts
 
 __all__ = ["Conditions", "check_conditions"]
 
-Integers: TypeAlias = NDArray[np.int64]
 Condition: TypeAlias = Literal["(2)", "(3)", "(4)", "none"]
 
 

@@ -6,18 +6,16 @@ it is the share of packets lost, of Altman, Bhulai, Gaujal and Hordijk.
 """
 
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeAlias
+from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.processes.access_times import AccessTime
 
 __all__ = ["AgeingCosts", "DistanceCosts", "TabulatedCosts"]
-
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
 
 class DistanceCosts(Protocol):

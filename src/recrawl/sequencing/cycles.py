@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers
 from recrawl.kernels.distances import cyclic_distances
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
-from recrawl.sequencing.streams import AccessStream, Integers, State
+from recrawl.sequencing.streams import AccessStream, State
 
 __all__ = ["CycleStream", "close_cycle"]
 

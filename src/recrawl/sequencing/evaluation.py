@@ -1,12 +1,12 @@
 """Costs of orders: cycles by their distances, streams by their regret, random draws."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.distances import cyclic_distances, running_distances
 from recrawl.processes.intervals import half_width
 from recrawl.sequencing.costs import AgeingCosts, DistanceCosts
@@ -21,9 +21,6 @@ __all__ = [
     "find_distances",
     "measure_stream",
 ]
-
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
 _BLOCKS = 20
 
@@ -232,6 +229,6 @@ def _late(costs: AgeingCosts, ideal: Vector, margin: Vector, ages: Integers) -> 
     return float((a * kept + margin[over] * (ages[over] - ideal[over])).sum())
 
 
-def _error(values: Vector, good: NDArray[np.bool_]) -> float:
+def _error(values: Vector, good: Flags) -> float:
     """Half the width of a 95 % interval of the mean of blocks."""
     return half_width(values[good])

@@ -1,16 +1,12 @@
 """Access frequencies: checked once, and rounded to a cycle."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 
 __all__ = ["check_frequencies", "round_to_cycle"]
-
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
 
 def check_frequencies(frequencies: ArrayLike) -> Vector:

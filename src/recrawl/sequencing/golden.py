@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.orders import serve_golden
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
-from recrawl.sequencing.streams import Integers, State, Vector
+from recrawl.sequencing.streams import State
 
 __all__ = [
     "GoldenStream",

@@ -8,13 +8,14 @@ and these cost at most twice what any order does.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.freshness.drawn_accesses import draw_accesses
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.orders import serve_greediest
 from recrawl.sequencing.bounds import bound_whole_gaps
 from recrawl.sequencing.costs import AgeingCosts
@@ -22,9 +23,6 @@ from recrawl.sequencing.evaluation import evaluate_cycle
 from recrawl.sequencing.streams import State
 
 __all__ = ["GreedyBound", "GreedyCycle", "GreedyStream", "bound_greedy", "greedy_cycle"]
-
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
 
 class GreedyStream:

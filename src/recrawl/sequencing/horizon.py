@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.costs import DistanceCosts
 
 __all__ = ["HorizonOptimum", "solve_horizon"]
 
-Integers: TypeAlias = NDArray[np.int64]
 Ages: TypeAlias = tuple[int, ...]
 
 

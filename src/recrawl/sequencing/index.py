@@ -5,10 +5,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from recrawl.kernels.arrays import Integers
 from recrawl.kernels.calendar import serve_by_index
 from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.queue import DueQueue, golden_phases
-from recrawl.sequencing.streams import Integers, State
+from recrawl.sequencing.streams import State
 
 __all__ = ["N_LANES", "IndexStream"]
 

@@ -2,18 +2,16 @@
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.costs import DistanceCosts
 from recrawl.sequencing.evaluation import evaluate_cycle
 
 __all__ = ["LocalSearch", "neighbours", "search_word"]
-
-Integers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

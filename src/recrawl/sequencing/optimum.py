@@ -1,20 +1,17 @@
 """The best cycle there is, for few pages: a minimum mean cycle, with the proof that it is one."""
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers
 from recrawl.kernels.distance_graph import count_states, find_best_cycle
 from recrawl.sequencing.bounds import bound_table_gaps
 from recrawl.sequencing.costs import AgeingCosts, DistanceCosts, TabulatedCosts
 from recrawl.sequencing.evaluation import evaluate_cycle
 
 __all__ = ["BestCycle", "solve_cycle"]
-
-Integers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

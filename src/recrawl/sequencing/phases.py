@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.calendar import serve_by_deadline
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
 from recrawl.sequencing.queue import DueQueue, golden_phases
-from recrawl.sequencing.streams import Integers, State, Vector
+from recrawl.sequencing.streams import State
 
 __all__ = ["PhaseStream", "deadline_phases", "phase_cycle", "webster_phases"]
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.sequencing.bounds import bound_even_gaps, bound_frequencies, bound_whole_gaps
 from recrawl.sequencing.costs import AgeingCosts
 from recrawl.sequencing.cycles import CycleStream, close_cycle
@@ -39,8 +39,6 @@ __all__ = [
     "restore_stream",
 ]
 
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 Maker: TypeAlias = Callable[[AgeingCosts, Vector, int], AccessStream]
 
 # Those whose visits come as often as the frequencies say, to 0.3 %.

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers
 from recrawl.kernels.calendar import enter, fall_asleep, leave, serve_politely, settle
 from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.index import N_LANES
 from recrawl.sequencing.queue import GOLDEN, DueQueue, check_one, golden_phases
-from recrawl.sequencing.streams import Integers, State
+from recrawl.sequencing.streams import State
 
 __all__ = ["IDLE", "PoliteStream"]
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.kernels.calendar import LANE, PAGE, enter, enter_all, leave
 from recrawl.sequencing.frequencies import check_frequencies
 
 __all__ = ["GOLDEN", "DueQueue", "check_one", "golden_phases"]
 
-Vector: TypeAlias = NDArray[np.float64]
 State: TypeAlias = Mapping[str, NDArray[Any]]
 
 GOLDEN: Final = (5**0.5 - 1) / 2

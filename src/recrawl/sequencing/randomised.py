@@ -5,9 +5,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.orders import serve_at_random, split_cells
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
-from recrawl.sequencing.streams import Integers, State, Vector
+from recrawl.sequencing.streams import State
 
 __all__ = ["RandomStream", "random_cycle"]
 

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.frequencies import check_frequencies
-from recrawl.sequencing.streams import Integers, State
+from recrawl.sequencing.streams import State
 
 __all__ = ["RegularStream", "regular_cycle"]
 

@@ -5,10 +5,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.orders import serve_rings
 from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.phases import PhaseStream
-from recrawl.sequencing.streams import Integers, State, Vector
+from recrawl.sequencing.streams import State
 
 __all__ = ["RingStream"]
 

@@ -9,21 +9,18 @@ after it.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.processes.phase_type import PhaseType
 from recrawl.sequencing.bounds import bound_whole_gaps
 from recrawl.sequencing.costs import AgeingCosts
 from recrawl.sequencing.evaluation import check_sequence, find_distances
 
 __all__ = ["SharedCost", "bound_shared_list", "complete_shared_list", "shared_costs"]
-
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,19 @@
 """Regular splits: regular words for more than two pages, one inside the other."""
 
 import heapq
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.orders import serve_splits
 from recrawl.sequencing.evaluation import check_sequence
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
 from recrawl.sequencing.streams import State
 
 __all__ = ["SplitStream", "imbalance", "split_cycle"]
-
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
 _UNIT = 1 << 52
 _LONGEST = 20_000

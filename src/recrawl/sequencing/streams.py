@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Protocol, Self, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
+
+from recrawl.kernels.arrays import Integers, Vector
 
 __all__ = ["AccessStream", "Integers", "State", "Vector"]
 
-Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 State: TypeAlias = Mapping[str, NDArray[Any]]
 
 

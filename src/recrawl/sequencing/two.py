@@ -1,17 +1,16 @@
 """Two servers: the optimum in closed form, for any convex costs."""
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.costs import DistanceCosts
 
 __all__ = ["TwoServerOptimum", "density_cost", "solve_two", "switching_rate"]
 
-Integers: TypeAlias = NDArray[np.int64]
 FARTHEST: Final = 1 << 40
 
 

@@ -5,9 +5,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers
 from recrawl.kernels.orders import serve_highest
 from recrawl.sequencing.costs import AgeingCosts
-from recrawl.sequencing.streams import Integers, State
+from recrawl.sequencing.streams import State
 
 __all__ = ["WhittleStream"]
 

@@ -9,18 +9,15 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.crawler.control.revisits import RevisitControl
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.signals import learn_signal_quality
 from recrawl.simulation.history import ChangeHistory
 
 __all__ = ["MOST_READ", "Announcements", "Heard", "Hearing", "SignalRates", "draw_announcements"]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Heard = tuple[Vector, Vector, Vector, Vector, Vector]
 Visits = tuple[Integers, Vector, Flags]
 _JUDGED: Final = (20, 2_000)  # visits of a host, at least and at most, by which it is judged

@@ -13,12 +13,12 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.crawler.control.interval_rules import SHIPPED_RULES
 from recrawl.crawler.control.revisits import RevisitControl
 from recrawl.errors import InvalidModel
 from recrawl.freshness import Pages, solve_even_freshness, solve_harmonic
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.revisits import RULE_AGE, RULE_COUNT, RULE_STEPS, credit_copies, replay
 from recrawl.learning.change_rates import estimate_change_rates
 from recrawl.learning.companions import Companions
@@ -28,8 +28,6 @@ from recrawl.simulation.history import ChangeHistory
 
 __all__ = ["POLICIES", "Backtest", "Replayed", "average", "bound_by_foresight", "run_policy"]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 POLICIES: Final = (
     "foresight",
     "recrawl",

@@ -3,21 +3,19 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.fleet.bursty.model import BurstyBuffer
+from recrawl.kernels.arrays import Matrix
 from recrawl.kernels.buffer_simulation import run_buffer
 from recrawl.processes.intervals import half_width
 from recrawl.processes.phase_type import PhaseType
 from recrawl.simulation.controlled_queue import Interval
 
 __all__ = ["SimulatedBuffer", "simulate_bursty"]
-
-Matrix: TypeAlias = NDArray[np.float64]
 
 _BATCHES = 32
 _RULES = {"partial": 0, "reject": 1, "complete": 2}

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.processes.intervals import student_975
 from recrawl.simulation.backtest import Backtest, Replayed
 from recrawl.simulation.history import ChangeHistory
 
 __all__ = ["Score", "resample_pages", "score_policy"]
 
-Vector = NDArray[np.float64]
 _NORMAL: Final = 1.959963984540054
 _FEWEST_GROUPS: Final = 20  # fewer would say little of how much another draw would differ
 
@@ -103,7 +102,7 @@ def score_policy(test: Backtest, result: Replayed, counts: Vector) -> Score:
     )
 
 
-def _groups(history: ChangeHistory) -> NDArray[np.int64]:
+def _groups(history: ChangeHistory) -> Integers:
     """Return what each page is drawn with: its directory, or itself where those are few."""
     if history.companions is not None:
         _, directories = np.unique(history.companions.directories, return_inverse=True)

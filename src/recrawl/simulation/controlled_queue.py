@@ -10,8 +10,9 @@ import numpy as np
 
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.errors import InvalidModel
-from recrawl.fleet.model import ControlledBuffer, Matrix
+from recrawl.fleet.model import ControlledBuffer
 from recrawl.fleet.phased import PhasedFleet, PhasedPolicy
+from recrawl.kernels.arrays import Matrix
 from recrawl.kernels.fleet_simulation import simulate_buffer, simulate_phased
 from recrawl.processes.intervals import half_width
 

@@ -4,15 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.companions import Companions
 
 __all__ = ["ChangeHistory"]
-
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +33,7 @@ class ChangeHistory:
     changed_at: Vector
     observed_from: Vector
     observed_until: Vector
-    gone: NDArray[np.bool_]
+    gone: Flags
     weights: Vector
     hosts: Integers
     paths: Integers

@@ -7,21 +7,20 @@ pages. No law is fitted and none assumed: bursts, trends and dependence of all k
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.fleet.bursty.model import BurstyBuffer
+from recrawl.kernels.arrays import Matrix
 from recrawl.kernels.log_replay import replay_arrivals
 from recrawl.learning.batch_log import BatchLog
 from recrawl.processes.intervals import half_width
 from recrawl.simulation.controlled_queue import Interval
 
 __all__ = ["LogReplay", "replay_log"]
-
-Matrix: TypeAlias = NDArray[np.float64]
 
 _BLOCKS: Final = 32
 _LEAST: Final = 10  # batches in a block

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.companions import companions_of
 from recrawl.simulation.history import ChangeHistory
 from recrawl.tables.columns import plain_table, truths
@@ -21,8 +21,6 @@ from recrawl.tables.many import read_tables
 from recrawl.tables.own_exports import changes_between, told_only
 
 __all__ = ["history_of", "need_columns", "page_names", "read_history", "table_of"]
-
-Vector = NDArray[np.float64]
 
 
 def read_history(
@@ -177,7 +175,7 @@ def _from_visits(table: pa.Table, path: Path) -> tuple[pa.Table, pa.Table | None
 
 def _pages_in(
     table: pa.Table, path: Path
-) -> tuple[list[tuple[str, str]], Vector, Vector, NDArray[np.bool_], Vector]:
+) -> tuple[list[tuple[str, str]], Vector, Vector, Flags, Vector]:
     known = page_names(table, path)
     need_columns(table, ("observed_from", "observed_until"), path)
     born, until = (instants(table, name, path) for name in ("observed_from", "observed_until"))
@@ -212,7 +210,7 @@ def _weights(table: pa.Table, names: list[tuple[str, str]], known: list[tuple[st
     return np.array([own[name] for name in known])
 
 
-def _groups(known: list[tuple[str, str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _groups(known: list[tuple[str, str]]) -> tuple[Integers, Integers]:
     """Number the host of each page, and the host with the first folder of its path."""
     hosts, paths = [], []
     for site, name in known:

@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.cli.order.table import OrderTable
 from recrawl.cli.output import console, print_table
+from recrawl.kernels.arrays import Integers
 from recrawl.sequencing import OrderCost, bound_greedy
 
 __all__ = ["OrderAnswer", "order_json", "print_order"]
 
-Integers = NDArray[np.int64]
 _LONGEST = 10_000
 
 

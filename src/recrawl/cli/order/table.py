@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from recrawl.cli.order.access_law import AccessLaw
 from recrawl.errors import InvalidTable
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.processes.access_times import ConstantTime
 from recrawl.sequencing import AgeingCosts
 from recrawl.tables.columns import plain
@@ -19,8 +19,6 @@ from recrawl.whole_files import whole_file
 
 __all__ = ["OrderTable", "read_order_table", "read_sequence", "write_sequence"]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _NUMERIC = ("crawl_rate", "frequency", "change_rate", "weight", "page")
 _FLOOR = 1e-9  # what stands for no change and no weight beside the greatest
 

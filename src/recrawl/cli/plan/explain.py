@@ -6,7 +6,6 @@ from math import inf
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.api.plan_solution import Answer, SolvedPlan
 from recrawl.cli.output import UNIT_S
@@ -14,12 +13,12 @@ from recrawl.cli.plan.progress import track
 from recrawl.cli.plan.report import show_value
 from recrawl.errors import InvalidTable
 from recrawl.freshness import Pages, TradeOffCurve, average_value
+from recrawl.kernels.arrays import Vector
 from recrawl.tables.many import ManyTables
 from recrawl.tables.reading import NUMBERS, PageTable
 
 __all__ = ["PRESENT", "Change", "change_json", "explain_change", "explanation", "with_present"]
 
-Vector = NDArray[np.float64]
 PRESENT: Final = ("crawl_rate", "rate", "interval")
 _SAME: Final = 0.01  # rates that differ by less are called the same
 _POINTS: Final = ("freshness", "staleness")

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.api.plan_solution import Answer
 from recrawl.cli.output import UNIT_S
 from recrawl.cli.plan.report import show_value
 from recrawl.freshness import Pages, PriceList, TradeOffCurve
+from recrawl.kernels.arrays import Vector
 from recrawl.whole_files import whole_file
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_plan"]
 
-Vector = NDArray[np.float64]
 _SHOWN = 6000
 _MOST_TICKS = 10
 _INK, _FAINT, _ACCENT = "#222222", "#9a9a9a", "#c4451c"

@@ -21,6 +21,7 @@ from recrawl.cli.probe.source import (
 from recrawl.cli.probe.writer import WallTimes, check_out, period_start, write_schedule
 from recrawl.cli.sizes import check_whole
 from recrawl.errors import InputError, InvalidModel
+from recrawl.kernels.arrays import Vector
 from recrawl.probing import (
     ProbedSource,
     Profile,
@@ -34,7 +35,6 @@ from recrawl.probing import (
     solve_continuous_with_gap,
     solve_exactly,
 )
-from recrawl.probing.profile import Vector
 
 __all__ = ["main"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from recrawl.crawler.settings.toml import explain_mismatch
 from recrawl.errors import InvalidTable
 from recrawl.fleet import ControlledBuffer, RobotPolicy
-from recrawl.fleet.policy import Bits
+from recrawl.kernels.arrays import Flags
 from recrawl.tables.text_bytes import read_text_bytes
 
 __all__ = ["PolicyFile", "read_policy_file"]
@@ -34,7 +34,7 @@ class PolicyFile(msgspec.Struct, forbid_unknown_fields=True):
         return RobotPolicy(*tables)
 
 
-def _table(name: str, rows: list[list[bool | int]] | None, model: ControlledBuffer) -> Bits:
+def _table(name: str, rows: list[list[bool | int]] | None, model: ControlledBuffer) -> Flags:
     shape = (model.buffer + 1, model.robots + 1)
     if rows is None:
         raise InvalidTable(f"--policy: no {name}; give targets, or both arrival and departure")

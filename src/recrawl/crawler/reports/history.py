@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.crawler.control.announced import unannounced
 from recrawl.crawler.control.estimate import (
@@ -14,11 +13,10 @@ from recrawl.crawler.control.estimate import (
 )
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.reports.status import believed_rates
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.terms import Announcer
 
 __all__ = ["FreshnessOverTime", "freshness_over_time"]
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,10 +32,10 @@ class FreshnessOverTime:
 def freshness_over_time(
     pages: PlannedPages,
     announcers: Mapping[int, Announcer],
-    visit_pages: NDArray[np.int64],
+    visit_pages: Integers,
     visited_at_s: Vector,
     interval_s: Vector,
-    changed: NDArray[np.bool_],
+    changed: Flags,
     instants_s: Vector,
 ) -> FreshnessOverTime:
     """Return what the freshness of the index was, as the visits since and today's rates tell it.

@@ -2,18 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
 from recrawl.fleet.bursty.search import MapTable
+from recrawl.kernels.arrays import Counts, Matrix
 
 __all__ = ["ConstrainedOptimum", "solve_constrained", "trade_off_front"]
-
-Matrix: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,21 +1,17 @@
 """Best control that sees every phase: a yardstick for maps."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import NotConverged
 from recrawl.fleet.bursty.generator import level_offsets, write_generators
 from recrawl.fleet.bursty.measures import weigh
 from recrawl.fleet.bursty.model import BurstyBuffer
 from recrawl.fleet.bursty.sojourn import chances_of_service
+from recrawl.kernels.arrays import Counts, Matrix
 
 __all__ = ["FullInformation", "solve_full_information"]
-
-Matrix: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

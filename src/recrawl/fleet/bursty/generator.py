@@ -1,17 +1,12 @@
 """The generator of the controlled buffer written out, for small chains."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.fleet.bursty.iterative import check_size
 from recrawl.fleet.bursty.model import BurstyBuffer
+from recrawl.kernels.arrays import Counts, Matrix
 
 __all__ = ["MOST_DENSE", "level_offsets", "write_generators"]
-
-Matrix: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 MOST_DENSE = 2_500  # states; some 200 MB for four modes
 

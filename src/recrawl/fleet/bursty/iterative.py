@@ -1,22 +1,18 @@
 """The stationary law with obsolescence by phases: aggregation and sweeps, without matrices."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
 from recrawl.fleet.bursty.law import StationaryLaw, service_rates
 from recrawl.fleet.bursty.model import BurstyBuffer, show_count
+from recrawl.kernels.arrays import Counts, Matrix
 from recrawl.kernels.buffer_levels import level_weights
 from recrawl.kernels.buffer_tensor import aggregate, imbalance, rescale, sweep
 from recrawl.processes.phase_type import PhaseType
 
 __all__ = ["MOST_STATES", "check_size", "solve_phases"]
-
-Matrix: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 MOST_STATES = 40_000_000  # 1 GiB at work
 _BYTES = 26  # for each state: the law, a level's inflow, the entries of followed pages

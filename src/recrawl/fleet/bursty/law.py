@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.fleet.bursty.model import BurstyBuffer
+from recrawl.kernels.arrays import Counts, Matrix
 from recrawl.kernels.buffer_levels import level_weights
 
 __all__ = ["ServiceRates", "StationaryLaw", "service_rates", "solve_levels", "stale_rates"]
 
-Matrix: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 ServiceRates: TypeAlias = tuple[Matrix, Matrix, Matrix]
 
 # Beyond, LAPACK's elimination is faster than the compiled one.

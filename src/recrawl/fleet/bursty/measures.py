@@ -3,16 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import NotConverged
 from recrawl.fleet.bursty.iterative import MOST_STATES, solve_phases
 from recrawl.fleet.bursty.law import StationaryLaw, solve_levels
 from recrawl.fleet.bursty.model import BufferCosts, BurstyBuffer
 from recrawl.fleet.bursty.sojourn import Sojourn, chances_of_service
+from recrawl.kernels.arrays import Counts, Matrix
 
 __all__ = [
     "BufferMeasures",
@@ -23,9 +23,6 @@ __all__ = [
     "sum_up",
     "weigh",
 ]
-
-Matrix: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 _MOST_RESIDUAL: Final = 1e-7
 

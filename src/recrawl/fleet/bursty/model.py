@@ -7,16 +7,14 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Counts, Matrix
 from recrawl.processes.batch_arrivals import BatchArrivals
 from recrawl.processes.phase_type import PhaseType
 
 __all__ = ["Admission", "BufferCosts", "BurstyBuffer", "robots_from_thresholds", "show_count"]
 
-Matrix: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 Admission: TypeAlias = Literal["partial", "reject", "complete"]
 
 

@@ -4,10 +4,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.fleet.bursty.full_information import FullInformation, solve_full_information
@@ -29,6 +27,7 @@ from recrawl.fleet.bursty.search import (
     list_thresholds,
 )
 from recrawl.fleet.bursty.sojourn import chances_of_service
+from recrawl.kernels.arrays import Counts
 
 __all__ = [
     "BurstyOptimum",
@@ -38,8 +37,6 @@ __all__ = [
     "improve_map",
     "solve_bursty",
 ]
-
-Counts: TypeAlias = NDArray[np.int64]
 
 _MOST_MODES_OF_SUBSETS = 8
 _MOST_SINGLE_SWITCHES = 400

@@ -4,10 +4,8 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.fleet.bursty.iterative import MOST_STATES, solve_phases
@@ -15,6 +13,7 @@ from recrawl.fleet.bursty.law import service_rates, stale_rates
 from recrawl.fleet.bursty.measures import fates, sum_up, weigh
 from recrawl.fleet.bursty.model import BufferCosts, BurstyBuffer, show_count
 from recrawl.fleet.bursty.sojourn import chances_of_service
+from recrawl.kernels.arrays import Counts, Matrix
 from recrawl.kernels.buffer_levels import enumerate_maps
 
 __all__ = [
@@ -25,9 +24,6 @@ __all__ = [
     "list_maps",
     "list_thresholds",
 ]
-
-Matrix: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 MOST_BLOCKS = 5_000_000  # block operations; some seconds where blocks are small
 _BLOCKS_BY_PHASES = 2_000  # maps that are solved one by one

@@ -4,21 +4,17 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.fleet.bursty.law import StationaryLaw, service_rates
 from recrawl.fleet.bursty.model import BurstyBuffer
+from recrawl.kernels.arrays import Complexes, Counts, Matrix
 from recrawl.kernels.buffer_tagged import follow_page
 
 __all__ = ["Sojourn", "chances_of_service"]
-
-Matrix: TypeAlias = NDArray[np.float64]
-Complexes: TypeAlias = NDArray[np.complex128]
-Counts: TypeAlias = NDArray[np.int64]
 
 _TERMS, _EULER = 18, 13  # of the series that inverts a transform, and of its average
 _PRECISION = 19.0  # the series aliases by exp(-19), 6e-9

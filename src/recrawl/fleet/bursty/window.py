@@ -11,20 +11,18 @@ from itertools import combinations_with_replacement
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
 from recrawl.fleet.bursty.law import ServiceRates, StationaryLaw, service_rates
 from recrawl.fleet.bursty.measures import BufferMeasures, measure
 from recrawl.fleet.bursty.model import BurstyBuffer, show_count
+from recrawl.kernels.arrays import Counts, Matrix
 from recrawl.kernels.buffer_levels import level_weights
 from recrawl.kernels.scatter import scatter
 from recrawl.processes.phase_type import PhaseType
 
 __all__ = ["ClosedMeasures", "closed_states", "evaluate_closed"]
 
-Matrix: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 Entries: TypeAlias = tuple[Counts, Counts, Matrix]
 
 _MOST_STATES = 3_000_000
