@@ -29,8 +29,8 @@ from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.virtual import run_virtually
-from recrawl.crawler.wiring.crawls import InPlace
 from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.threads import InPlace
 from recrawl.terms import Discovery, FetchResponse, Kind
 
 NOW_S = 1_800_000_000.0

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from recrawl.fleet import RobotPolicy
 
-__all__ = ["BLUE", "GREY", "add_legend", "add_panels", "draw_policy"]
-
 BLUE, GREY = "#1f5fa8", "#c9ccd1"
 _RED = "#c0392b"
 

@@ -7,17 +7,6 @@ from typing import Final
 
 from recrawl.errors import InputError
 
-__all__ = [
-    "UNIT_S",
-    "parse_bytes",
-    "parse_duration_s",
-    "parse_rate_per_s",
-    "show_bytes",
-    "show_duration",
-    "show_number",
-    "show_rate",
-]
-
 UNIT_S: Mapping[str, float] = {
     "ms": 1e-3,
     "s": 1.0,

@@ -2,8 +2,6 @@
 
 import time
 
-__all__ = ["monotonic_s"]
-
 
 def monotonic_s() -> float:
     """Return seconds of a clock that nobody sets, and that runs while the machine sleeps."""

@@ -2,6 +2,4 @@
 
 from typing import Final
 
-__all__ = ["VERSION"]
-
 VERSION: Final = "0.1.0"

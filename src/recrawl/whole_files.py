@@ -8,8 +8,6 @@ from pathlib import Path
 
 from recrawl.errors import RecrawlError, StateError
 
-__all__ = ["whole_file"]
-
 
 @contextmanager
 def whole_file(

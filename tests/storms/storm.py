@@ -41,7 +41,7 @@ from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
 from recrawl.crawler.runtime.parts import ImportanceRules, Rules, World
 from recrawl.crawler.telemetry.counters import CountingSink
-from recrawl.crawler.wiring.crawls import InPlace
+from recrawl.crawler.wiring.threads import InPlace
 from recrawl.errors import StateError
 from recrawl.terms import ChangeKind, Outcome, PageState
 

@@ -22,15 +22,6 @@ from recrawl.simulation.history import ChangeHistory
 from recrawl.tables.announced import announcements_of, parse_signals
 from recrawl.tables.histories import history_of
 
-__all__ = [
-    "BacktestReport",
-    "Compared",
-    "backtest",
-    "backtest_of",
-    "compare_policies",
-    "with_reference",
-]
-
 _REFERENCES = ("foresight", "recrawl")  # the first of these that is asked for is one
 _MOST_VISITS = 100_000_000  # of a replay: 2.4 GB of instants, pages and outcomes
 

@@ -23,9 +23,6 @@ from recrawl.crawler.wiring.sinks import check_extras
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Database, Hit, VisitAnswer
 
-__all__ = ["OpenCrawl", "open_crawl"]
-
-
 _DELIVERED_WITHIN_S: Final = 5.0  # what is still to be told when a crawl is closed
 
 

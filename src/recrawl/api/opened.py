@@ -16,8 +16,6 @@ from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Hit, VisitAnswer
 
-__all__ = ["OpenCrawl"]
-
 
 class OpenCrawl:
     """A crawl whose state is open. Made by :func:`open_crawl`, and closed when that is left."""

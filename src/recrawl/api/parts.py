@@ -9,8 +9,6 @@ from typing_extensions import get_protocol_members
 
 from recrawl.errors import InputError
 
-__all__ = ["check_part", "check_search", "check_whole", "one_or_more"]
-
 _MOST: Final = 2**31  # hits that an index can count
 
 

@@ -10,8 +10,6 @@ from recrawl.errors import InputError
 from recrawl.quantities import UNIT_S, parse_duration_s, parse_rate_per_s
 from recrawl.tables.spool import Common
 
-__all__ = ["ARMS", "MEASURES", "PlanQuestion"]
-
 ARMS: Final = ("uniform", "proportional")
 MEASURES: Final = ("freshness", "staleness", "age", "harmonic")
 

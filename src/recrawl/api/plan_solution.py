@@ -30,8 +30,6 @@ from recrawl.tables.reading import PageTable
 from recrawl.tables.sites import group_into_sites
 from recrawl.tables.spool import PageSpool, Track, fill_spool, untracked
 
-__all__ = ["Answer", "CappedHost", "Rates", "SolvedPlan", "show_rate", "unit_of", "with_rates"]
-
 COLUMN: Final = "crawl_rate"
 _SAMPLE: Final = 50_000
 _REACH, _POINTS = 8, 41  # the trade-off, from an eighth of the budget to eight times

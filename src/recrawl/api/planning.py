@@ -12,8 +12,6 @@ from recrawl.api.plan_solution import Answer, SolvedPlan, with_rates
 from recrawl.tables.in_memory import as_page_table
 from recrawl.tables.spool import untracked
 
-__all__ = ["Certificate", "Plan", "plan"]
-
 
 @dataclass(frozen=True)
 class Certificate:

@@ -17,8 +17,6 @@ from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import open_door
 from recrawl.terms import Hit, VisitAnswer
 
-__all__ = ["CrawlInDatabase"]
-
 
 class CrawlInDatabase(OpenCrawl):
     """The part of this process in a crawl that several share."""

@@ -18,8 +18,6 @@ from recrawl.terms import Hit
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["State", "open_state"]
-
 
 class State:
     """A state directory, opened for reading. Made by :func:`open_state`; use it as a context."""

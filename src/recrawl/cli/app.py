@@ -17,8 +17,6 @@ from recrawl.cli.streams import close_stream, is_unheard, open_streams
 from recrawl.errors import InputError, MissingPart, RecrawlError, missing_part
 from recrawl.version import VERSION
 
-__all__ = ["app", "main"]
-
 app = App(
     name="recrawl",
     help="Keep an index of a changing web fresh, with the fewest fetches.",

@@ -22,8 +22,6 @@ from cyclopts.exceptions import (
 
 from recrawl.errors import InputError
 
-__all__ = ["checked_arguments", "complaint"]
-
 _NEGATIVE: Final = re.compile(r"-[0-9.]")
 _STREAMED: Final = ("--log", "--from")  # a lone hyphen after these is a standard stream
 _KINDS: Final = {int: "a whole number", float: "a number", bool: "yes or no"}

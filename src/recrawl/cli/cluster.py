@@ -10,8 +10,6 @@ from typing import Any
 
 from recrawl.errors import InputError, StateError
 
-__all__ = ["open_cluster"]
-
 _WAIT_S = 10
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["check_picture", "empty_figure", "new_figure", "save_figure"]
-
 _ENDINGS = (".svg", ".png", ".pdf")
 
 

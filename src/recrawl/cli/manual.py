@@ -14,8 +14,6 @@ from recrawl.version import VERSION
 if TYPE_CHECKING:
     from cyclopts import App
 
-__all__ = ["install_completion", "show_completion", "show_man"]
-
 Shell = Literal["bash", "zsh", "fish"]
 
 _MARKS: Final = re.compile(r"\*\*(.+?)\*\*|`(.+?)`|(?<!\w)\*(\[.+?\])\*")

@@ -4,16 +4,6 @@ from typing import Annotated, TypeAlias
 
 from cyclopts import App, Parameter
 
-__all__ = [
-    "Json",
-    "JsonAtEnd",
-    "JsonForTables",
-    "JsonOfWritten",
-    "Quiet",
-    "UntilEof",
-    "verb_of_verbs",
-]
-
 Json: TypeAlias = Annotated[
     bool, Parameter(name="--json", help="Print one JSON object and nothing else.")
 ]

@@ -12,33 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from recrawl.quantities import (
-    UNIT_S,
-    parse_duration_s,
-    parse_rate_per_s,
-    show_duration,
-    show_rate,
-)
-
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = [
-    "UNIT_S",
-    "called_as",
-    "console",
-    "note",
-    "parse_duration_s",
-    "parse_rate_per_s",
-    "print_json",
-    "print_table",
-    "printable",
-    "progress_console",
-    "say",
-    "show_duration",
-    "show_rate",
-    "write",
-]
 
 _HARMLESS: Final = "\t\u200c\u200d"
 # Spaces of other widths, or at which no line ends: of French and Japanese texts, and of code.

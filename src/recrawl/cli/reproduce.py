@@ -9,8 +9,6 @@ from recrawl.cli.output import console, print_json, print_table
 from recrawl.errors import InputError
 from recrawl.reproductions import NAMES, ON_DATA, Reproduction, Row, reproduce
 
-__all__ = ["main"]
-
 
 def main(
     name: str | None = None,

@@ -6,8 +6,6 @@ from typing import Final
 from recrawl.errors import InputError
 from recrawl.quantities import show_bytes
 
-__all__ = ["check_memory", "check_seed", "check_whole"]
-
 _LARGEST_SEED: Final = 2**63 - 1
 
 

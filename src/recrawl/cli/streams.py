@@ -8,8 +8,6 @@ from typing import TextIO
 
 from typing_extensions import Buffer, override
 
-__all__ = ["close_stream", "is_unheard", "open_log", "open_streams"]
-
 
 class _Lossy(io.FileIO):
     """A file that loses what a full disk does not take, and goes on once there is room.

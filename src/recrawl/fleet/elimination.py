@@ -10,8 +10,6 @@ import numpy as np
 
 from recrawl.kernels.arrays import Matrix
 
-__all__ = ["balanced", "times_before"]
-
 _SMALL: Final = 24  # states, of which each costs less by itself than what halving costs
 
 

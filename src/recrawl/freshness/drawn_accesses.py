@@ -5,8 +5,6 @@ import numpy as np
 from recrawl.freshness.even_accesses import tied
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["draw_accesses"]
-
 
 def draw_accesses(worths: Vector, decays: Vector) -> tuple[Vector, float]:
     r"""Maximise :math:`\sum a_i x_i (1 - h_i)/(1 - h_i + x_i h_i)` over :math:`\sum x_i = 1`.

@@ -6,8 +6,6 @@ from recrawl.freshness.allocation import solve_even_freshness
 from recrawl.freshness.pages import Pages
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["share_accesses", "tied"]
-
 _LIGHT = 1e-3  # one minus the price in units of the greatest worth, above which digits last
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-__all__ = ["Elsewhere", "in_order"]
-
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 

@@ -9,8 +9,6 @@ import numpy as np
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = ["BLOCK", "split_active"]
-
 BLOCK = 1024
 _LANES = 64
 

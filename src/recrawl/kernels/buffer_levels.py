@@ -15,8 +15,6 @@ import numpy as np
 from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
-__all__ = ["enumerate_maps", "level_weights"]
-
 
 @kernel
 def reduce_level(

@@ -10,8 +10,6 @@ import numpy as np
 from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
-__all__ = ["run_buffer"]
-
 
 @kernel
 def pick(limits: Floats, x: float) -> int:

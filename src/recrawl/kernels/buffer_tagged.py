@@ -10,8 +10,6 @@ import numpy as np
 from recrawl.kernels.arrays import Complexes, Counts, Floats
 from recrawl.kernels.compile import kernel
 
-__all__ = ["follow_page"]
-
 
 @kernel
 def solve_small(a: Complexes, right: Complexes) -> None:

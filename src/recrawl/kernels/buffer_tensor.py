@@ -13,8 +13,6 @@ import numpy as np
 from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
-__all__ = ["aggregate", "imbalance", "rescale", "sweep"]
-
 
 @kernel
 def arrive(

@@ -18,19 +18,6 @@ from numpy.typing import NDArray
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = [
-    "LANE",
-    "PAGE",
-    "enter",
-    "enter_all",
-    "fall_asleep",
-    "leave",
-    "serve_by_deadline",
-    "serve_by_index",
-    "serve_politely",
-    "settle",
-]
-
 Records: TypeAlias = Any  # numpy has no type for the fields of a structured array
 
 # A page is due again a gap after it was served (1) or after it was due (0). In between its due

@@ -5,8 +5,6 @@ from math import exp, expm1, inf, log
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.compile import sized_kernel
 
-__all__ = ["maximise_rates"]
-
 
 @sized_kernel(lambda first, elapsed, *_: 3.0 * elapsed.size)
 def maximise_rates(

@@ -5,8 +5,6 @@ import numpy as np
 from recrawl.kernels.arrays import Vector
 from recrawl.kernels.compile import sized_kernel
 
-__all__ = ["CLASSES", "add_to_classes"]
-
 _SHIFT = 44  # eight of the 52 mantissa bits number 256 classes in each octave
 CLASSES = 2048 * 256
 _BLOCK = 256

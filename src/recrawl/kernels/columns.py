@@ -3,8 +3,6 @@
 from recrawl.kernels.arrays import Vector
 from recrawl.kernels.compile import sized_kernel
 
-__all__ = ["first_above", "first_outside"]
-
 _BLOCK = 4096
 
 

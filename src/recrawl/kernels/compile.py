@@ -18,19 +18,6 @@ import numpy as np
 
 from recrawl.errors import MissingPart
 
-__all__ = [
-    "HAS_COMPILER",
-    "MANY_STEPS",
-    "Loop",
-    "interpreted",
-    "kernel",
-    "machine_code",
-    "reordering_kernel",
-    "require_compiler",
-    "seldom",
-    "sized_kernel",
-]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 Steps = Callable[..., float]
 

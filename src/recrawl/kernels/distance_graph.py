@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel
 
-__all__ = ["count_states", "find_best_cycle"]
-
 _IDLE = 10  # rounds without progress
 
 

@@ -5,8 +5,6 @@ import numpy as np
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = ["cyclic_distances", "integer_gaps", "running_distances"]
-
 
 @sized_kernel(lambda sequence, *_: float(sequence.size))
 def running_distances(sequence: Integers, last: Integers, position: int, out: Integers) -> None:

@@ -5,8 +5,6 @@ import numpy as np
 from recrawl.kernels.arrays import Floats
 from recrawl.kernels.compile import kernel
 
-__all__ = ["expect_branches"]
-
 
 @kernel
 def expect_branches(

@@ -23,8 +23,6 @@ import numpy as np
 from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = ["curve_occupancy", "evaluate_curve", "move_targets", "worst_action"]
-
 Rates: TypeAlias = tuple[Floats, Floats, Floats]
 
 

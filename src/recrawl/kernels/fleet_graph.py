@@ -12,15 +12,6 @@ import numpy as np
 from recrawl.kernels.arrays import Counts, Flags, Floats
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = [
-    "best_choices",
-    "closed_classes",
-    "components",
-    "evaluate_graph",
-    "lead_into",
-    "occupy_class",
-]
-
 Graph: TypeAlias = tuple[Counts, Counts, Floats]
 
 

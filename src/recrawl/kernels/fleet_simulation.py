@@ -9,8 +9,6 @@ import numpy as np
 from recrawl.kernels.arrays import Counts, Flags, Floats
 from recrawl.kernels.compile import kernel
 
-__all__ = ["simulate_buffer", "simulate_phased"]
-
 
 @kernel
 def simulate_buffer(

@@ -5,8 +5,6 @@ import numpy as np
 from recrawl.kernels.arrays import Floats
 from recrawl.kernels.compile import kernel
 
-__all__ = ["iterate_values"]
-
 
 @kernel
 def expect(h: Floats, lost: Floats, fetch_rate: float, index_rate: float, total: float) -> None:

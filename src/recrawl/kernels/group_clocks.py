@@ -19,17 +19,6 @@ import numpy as np
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, reordering_kernel
 
-__all__ = [
-    "Clocks",
-    "aged",
-    "aged_ahead",
-    "believed_time",
-    "clocked",
-    "rely_on_clocks",
-    "tell_clocks",
-    "turn",
-]
-
 Clocks = tuple[Integers, Vector, Integers, Vector, Vector, Vector, Vector, Integers, Vector, Vector]
 _AHEAD = 1.0  # bins ahead, whose age is that of the near future
 _SAMPLES = 4  # of the age within an interval

@@ -5,8 +5,6 @@ import numpy as np
 from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
-__all__ = ["expect_hidden"]
-
 
 @kernel
 def expect_hidden(

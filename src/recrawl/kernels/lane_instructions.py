@@ -18,8 +18,6 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, models, register_model
 from numba.np.arrayobj import make_array
 
-__all__ = ["at", "fetch", "hold", "put", "total", "where"]
-
 _WIDTH = 8
 _PARTS = 3
 _VECTOR = ir.VectorType(ir.FloatType(), _WIDTH)

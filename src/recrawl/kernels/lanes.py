@@ -18,8 +18,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["LANES", "at", "fetch", "hold", "put", "total", "where"]
-
 LANES = 24
 
 

@@ -5,8 +5,6 @@ import numpy as np
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import sized_kernel
 
-__all__ = ["replay_arrivals"]
-
 
 @sized_kernel(lambda work, *_: 20.0 * work.size)
 def replay_arrivals(

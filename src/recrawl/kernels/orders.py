@@ -5,17 +5,6 @@ import numpy as np
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = [
-    "serve_at_random",
-    "serve_eligible",
-    "serve_golden",
-    "serve_greediest",
-    "serve_highest",
-    "serve_rings",
-    "serve_splits",
-    "split_cells",
-]
-
 
 @kernel
 def _mixed(number: np.uint64) -> np.uint64:

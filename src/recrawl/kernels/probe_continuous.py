@@ -13,8 +13,6 @@ import numpy as np
 from recrawl.kernels.arrays import Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = ["solve_in_continuous_time"]
-
 # An arc: y0, y1 (next probe as L), e, r (A = e + r y there), h0, h1, h2 (A y + V as polynomial in
 # y), start (from which x on it is lowest), b, q (probe time = b + q y). Points have y0 = y1.
 

@@ -11,8 +11,6 @@ import numpy as np
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = ["accumulate", "find_threshold_schedule", "improve_by_moves", "sum_intervals"]
-
 
 @sized_kernel(lambda *given: 2.0 * (given[0].size + given[-1].size))
 def accumulate(starts: Vector, cells: Vector, before: Vector, times: Vector) -> Vector:

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = ["count_probes", "find_last", "price_once", "solve_count", "solve_counts", "solve_layers"]
-
 Indices: TypeAlias = NDArray[np.int32]
 
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from recrawl.kernels.arrays import Vector
 from recrawl.kernels.compile import sized_kernel
 
-__all__ = ["check_monge", "fill_as_published", "solve_as_monge", "solve_as_published"]
-
 Table: TypeAlias = NDArray[np.int32]
 
 

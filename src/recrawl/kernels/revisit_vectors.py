@@ -13,14 +13,6 @@ import numpy as np
 from recrawl.kernels.arrays import Flags, Integers, Singles, Vector
 from recrawl.kernels.lanes import LANES
 
-__all__ = [
-    "fill_freshness",
-    "fill_intervals",
-    "fill_moments",
-    "observe_visits",
-    "tally_rates",
-]
-
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 
 _CHUNK: Final = 256  # pages at a time, so that what is between stays in the cache

@@ -34,18 +34,6 @@ from recrawl.kernels.group_clocks import (
 )
 from recrawl.kernels.lanes import LANES, at, fetch, hold, put, total, where
 
-__all__ = [
-    "credit_copies",
-    "fill_freshness",
-    "fill_intervals",
-    "fill_moments",
-    "fill_worth",
-    "observe_visits",
-    "replay",
-    "tally_rates",
-    "tell_groups",
-]
-
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 Row = Any  # of as many numbers as there are rates, in registers
 Terms = tuple[float, float, float, float, float, int, int]  # the bounds, 1 / slowest rate, steps

@@ -3,8 +3,6 @@
 from recrawl.kernels.arrays import Counts, Floats
 from recrawl.kernels.compile import kernel
 
-__all__ = ["scatter"]
-
 
 @kernel
 def scatter(rows: Counts, columns: Counts, rates: Floats, given: Floats, out: Floats) -> None:

@@ -9,8 +9,6 @@ import numpy as np
 from recrawl.errors import NotConverged
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["Ascent", "Step", "climb", "climb_from_all"]
-
 Step: TypeAlias = Callable[[Vector], tuple[float, Vector]]
 
 _KEPT = (12, 5)  # beginnings that are followed after the first few steps, and to the top

@@ -6,8 +6,6 @@ import numpy as np
 
 from recrawl.kernels.arrays import Integers, Vector
 
-__all__ = ["spread_starts"]
-
 _DRAWN = 10
 
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from recrawl.learning.page_rank import LinkGraph
 
-__all__ = ["MOST_LINKS", "GraphBuilder", "link_list", "mark_of"]
-
 MOST_LINKS: Final = 200  # of a page that are kept
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from recrawl.kernels.arrays import Flags, Integers, Vector
 
-__all__ = ["Brackets", "chord_price", "is_tied", "narrow", "next_price"]
-
 
 @dataclass(eq=False)
 class Brackets:

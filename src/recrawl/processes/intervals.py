@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 
-__all__ = ["gamma_bounds", "half_width", "student_975"]
-
 _FIRST: Final = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706)
 _NORMAL: Final = 1.959963984540054
 

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["HOUR_S", "WEEK_S", "LocalClock"]
-
 HOUR_S = 3_600.0
 WEEK_S = 604_800.0
 _MONDAY_S = 345_600.0  # 1970-01-05, the first Monday of the epoch

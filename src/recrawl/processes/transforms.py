@@ -4,8 +4,6 @@ import numpy as np
 
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["log_transform"]
-
 _AT_ONCE = 1 << 20  # numbers in a block
 
 

@@ -13,8 +13,6 @@ from recrawl.sequencing import AgeingCosts, loss_costs, solve_two, switching_rat
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["figure_1", "mmpp"]
-
 _PAPER = "Altman, Bhulai, Gaujal, Hordijk 2000"
 _SAMPLES = 200_000
 

@@ -8,8 +8,6 @@ from recrawl.fleet.bursty import BufferCosts, BurstyBuffer
 from recrawl.processes.batch_arrivals import BatchArrivals
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["MISPRINTS", "TABLE_1", "TABLE_2", "TABLE_3", "TABLE_4", "paper_model"]
-
 
 def paper_model(capacity: int = 5) -> BurstyBuffer:
     """Return the reconstructed example: batches by four modes, N pages, stale after a mean of 5."""

@@ -13,8 +13,6 @@ from recrawl.sequencing import (
     golden_second_moment,
 )
 
-__all__ = ["golden"]
-
 _PHI = (1 + 5**0.5) / 2
 _WRONG_WAY = (
     "Theorem 5.1 and Corollary 5.1 bound the cost from above by its value where every frequency is "

@@ -6,8 +6,6 @@ Rows: trace, preference ratio, probes, uniform, threshold, first arrival, discre
 hour, optimum in continuous time.
 """
 
-__all__ = ["GRID_COSTS", "POLICY_COSTS"]
-
 # cells of the grid, cost of 28 probes (DBWorld, ratio 3), bound of Proposition 8
 GRID_COSTS: tuple[tuple[int, float, float], ...] = (
     (56, 87.91000000, 393.75),

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["FIGURES", "TABLE_1", "TABLE_2", "PrintedFigure", "PrintedRow"]
-
 
 @dataclass(frozen=True, slots=True)
 class PrintedFigure:

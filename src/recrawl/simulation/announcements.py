@@ -16,8 +16,6 @@ from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.signals import learn_signal_quality
 from recrawl.simulation.history import ChangeHistory
 
-__all__ = ["MOST_READ", "Announcements", "Heard", "Hearing", "SignalRates", "draw_announcements"]
-
 Heard = tuple[Vector, Vector, Vector, Vector, Vector]
 Visits = tuple[Integers, Vector, Flags]
 _JUDGED: Final = (20, 2_000)  # visits of a host, at least and at most, by which it is judged

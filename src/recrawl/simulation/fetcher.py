@@ -9,8 +9,6 @@ from recrawl.errors import FetchError
 from recrawl.simulation.site import ServedSite
 from recrawl.terms import INDEXABLE, FetchResponse
 
-__all__ = ["SiteFetcher", "bounded"]
-
 
 class SiteFetcher(Fetcher):
     """Asks a site directly.

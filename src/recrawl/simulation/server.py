@@ -24,8 +24,6 @@ from recrawl.simulation.recorded.site import RecordedSite
 from recrawl.simulation.site import ServedSite, Site
 from recrawl.simulation.web import SyntheticWeb, WebShape
 
-__all__ = ["serve"]
-
 
 def make_app(
     site_of_port: dict[str, ServedSite],

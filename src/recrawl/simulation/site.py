@@ -15,8 +15,6 @@ import numpy as np
 
 from recrawl.simulation.web import DAY_S, LivePage, SyntheticPage, SyntheticWeb
 
-__all__ = ["Answer", "ServedSite", "Site"]
-
 _WORDS = (
     "the water moves slowly past a stone wall and every morning someone opens the gate to let "
     "light through while boats carry fruit letters tools and news from one bank to another so "

@@ -14,8 +14,6 @@ from recrawl.crawler.ports import EventSink
 from recrawl.simulation.site import ServedSite
 from recrawl.simulation.web import DAY_S, LivePage
 
-__all__ = ["Delays", "TrueFreshness", "TruthMeter"]
-
 _COPIES = frozenset({"new", "changed", "unchanged", "not-modified"})
 _SAME = frozenset({"unchanged", "not-modified"})
 

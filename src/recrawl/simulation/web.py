@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 
-__all__ = ["DAY_S", "LivePage", "SyntheticPage", "SyntheticWeb", "WebShape", "true_freshness"]
-
 DAY_S = 86_400.0
 _HOSTS = ("news", "docs", "shop", "wiki", "blog", "forum", "data", "lab")
 _SECTIONS = (

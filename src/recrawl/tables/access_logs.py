@@ -20,8 +20,6 @@ import msgspec
 
 from recrawl.errors import InvalidTable
 
-__all__ = ["LogCounts", "count_requests", "open_log", "read_line"]
-
 _COMBINED: Final = re.compile(
     r"(?:(?P<vhost>[\w.:\[\]-]+) )?\S+ \S+ .{1,200}? \[(?P<at>[^\]]{20,40})\] "
     r'"(?P<method>[A-Z]{1,20}) (?P<target>\S{1,8000})(?: HTTP/[\d.]{1,5})?" (?P<status>\d{3}) \S+'

@@ -12,8 +12,6 @@ from recrawl.simulation.history import ChangeHistory
 from recrawl.tables.histories import need_columns, page_names, table_of
 from recrawl.tables.instants import instants
 
-__all__ = ["announcements_of", "parse_signals"]
-
 _FORM: Final = "recall=0.5,precision=0.9,delay=1h,every=1d or announced.csv,every=1d"
 
 

@@ -14,8 +14,6 @@ import pyarrow.compute as pc
 from recrawl.errors import InvalidTable
 from recrawl.tables.complaints import told_value
 
-__all__ = ["TRUTHS", "plain", "plain_table", "truths"]
-
 TRUTHS: Final = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 _WORDS: Final = TRUTHS | {"changed": True, "new": True, "unchanged": False, "not-modified": False}
 

@@ -11,8 +11,6 @@ import msgspec
 
 from recrawl.errors import InvalidTable
 
-__all__ = ["check_form", "explain_table", "told_columns", "told_value"]
-
 _MARK: Final = codecs.BOM_UTF8
 _MOST_NAMES: Final = 12
 _LONGEST: Final = 80  # characters of what a stranger's table has, in a message

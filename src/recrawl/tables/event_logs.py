@@ -19,8 +19,6 @@ from recrawl.tables.complaints import told_columns
 from recrawl.tables.instants import instants
 from recrawl.tables.reading import read_table
 
-__all__ = ["EventLog", "fit_log", "fit_probe_results", "read_event_log", "read_probe_results"]
-
 _TIMES = ("at", "timestamp", "time", "updated_at", "changed_at", "published_at", "date")
 _NAMES = ("source", "trace", "url", "feed", "page")
 _VISITS = ("probed_at", "visited_at", *_TIMES)

@@ -5,8 +5,6 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = ["arrow_type", "as_table"]
-
 
 def as_table(batches: Iterable[tuple[list[str], list[tuple[Any, ...]]]]) -> pa.Table:
     """Join batches of rows, each with the names of its columns."""

@@ -20,8 +20,6 @@ from recrawl.tables.link_tables import link_weights
 from recrawl.tables.many import read_tables
 from recrawl.tables.own_exports import changes_between, told_only
 
-__all__ = ["history_of", "need_columns", "page_names", "read_history", "table_of"]
-
 
 def read_history(
     changes: Path,

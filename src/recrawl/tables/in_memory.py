@@ -13,8 +13,6 @@ from typing_extensions import override
 from recrawl.errors import InvalidTable
 from recrawl.tables.reading import PageTable, check_names, check_needs, open_page_table
 
-__all__ = ["as_arrow", "as_page_table"]
-
 
 @dataclass(frozen=True)
 class TableInMemory(PageTable):

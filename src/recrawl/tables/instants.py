@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from recrawl.errors import InvalidTable
 from recrawl.tables.columns import plain
 
-__all__ = ["instants"]
-
 _LATEST_S = 221_845_392_000.0  # no calendar here goes beyond the year 9999
 
 

@@ -12,8 +12,6 @@ from recrawl.errors import InvalidTable
 from recrawl.learning.page_rank import LinkGraph, rank_pages
 from recrawl.tables.complaints import told_columns
 
-__all__ = ["link_weights"]
-
 
 def link_weights(
     table: pa.Table, path: Path, names: Sequence[str], hosts: NDArray[np.int64]

@@ -15,8 +15,6 @@ from recrawl.errors import InvalidTable
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import NUMBERS, PageTable, open_page_table, read_table
 
-__all__ = ["ManyTables", "open_page_tables", "read_tables", "table_paths"]
-
 _ENDINGS = (".parquet", ".csv", ".jsonl")
 
 

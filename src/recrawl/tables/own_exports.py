@@ -3,8 +3,6 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["changes_between", "told_only"]
-
 
 def told_only(table: pa.Table) -> pa.Table:
     """Leave out visits that tell nothing, from a table of visits with their outcomes.

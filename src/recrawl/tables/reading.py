@@ -30,17 +30,6 @@ from recrawl.tables.columns import plain, plain_table
 from recrawl.tables.complaints import check_form, explain_table, told_columns, told_value
 from recrawl.tables.text_bytes import CheckedBytes, check_nesting, read_text_bytes
 
-__all__ = [
-    "NUMBERS",
-    "Addresses",
-    "PageTable",
-    "check_names",
-    "check_needs",
-    "open_page_table",
-    "open_parquet",
-    "read_table",
-]
-
 NUMBERS: Final[tuple[str, ...]] = (
     "change_rate",
     "weight",

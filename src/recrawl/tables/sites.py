@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.urls import site_of
 
-__all__ = ["group_into_sites"]
-
 
 def group_into_sites(hosts: Sequence[str]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Give each host the number of its site, itself where it has no registrable domain."""

@@ -19,8 +19,6 @@ from recrawl.freshness.fading import as_changes
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import NUMBERS, Addresses, PageTable
 
-__all__ = ["Common", "PageSpool", "Track", "fill_spool", "untracked"]
-
 # Yields the batches of a table, of the named columns or of all, and may tell how far it is.
 Track: TypeAlias = Callable[[PageTable, Sequence[str] | None, str], Iterator[pa.RecordBatch]]
 

@@ -15,8 +15,6 @@ from typing_extensions import override
 
 from recrawl.errors import InvalidTable
 
-__all__ = ["MAX_NESTING", "CheckedBytes", "check_nesting", "read_text_bytes"]
-
 MAX_NESTING: Final = 64  # of lists and objects; a table needs two
 _LONGEST_LINE: Final = 64 << 20
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)

@@ -13,8 +13,6 @@ import pyarrow.parquet as pq
 from recrawl.errors import InputError
 from recrawl.whole_files import whole_file
 
-__all__ = ["SINKS", "check_out", "write_batch", "write_batches"]
-
 
 class _JsonLines:
     """Writes one JSON object a row."""

@@ -27,7 +27,7 @@ from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.telemetry.counters import CountingSink
-from recrawl.crawler.wiring.crawls import InPlace
+from recrawl.crawler.wiring.threads import InPlace
 from recrawl.terms import Document
 from recrawl.testing.scripted import Duration, ScriptedFetcher, drawn
 

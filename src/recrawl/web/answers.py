@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from recrawl.crawler.control.revisit_policy import Schedule
     from recrawl.crawler.reports.plans import PlanQuestion
 
-__all__ = ["PageUnknown", "Planning", "Searching", "Surroundings", "explain_page"]
-
 _MOST_HOSTS = 50
 _AROUND_S = 1.0
 _DEAREST = 8  # hosts that a what-if names

@@ -44,8 +44,6 @@ from recrawl.web.source import CrawlSource
 from recrawl.web.streams import EventStream
 from recrawl.web.threads import Reader
 
-__all__ = ["CrawlPages", "make_app"]
-
 _REQUESTS_PER_S, _BURST = 400.0, 800.0  # of one client: searches by hand never come near
 _LOGINS_PER_S, _LOGIN_BURST = 0.2, 5.0
 _LONGEST_LOGIN, _LOGIN_S = 4_096, 10.0

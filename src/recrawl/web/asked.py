@@ -7,8 +7,6 @@ from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.web.pages.search import AGES, SearchQuestion
 
-__all__ = ["asked_delay", "asked_rate", "asked_search", "asked_weight"]
-
 _MOST_PER_S, _LEAST_PER_S = 1e6, 1e-9  # budgets that can be asked about
 _SHORTEST_S, _LONGEST_S = 1e-4, 1e9  # and delays
 

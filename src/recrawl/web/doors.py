@@ -21,8 +21,6 @@ from recrawl.terms import VisitAnswer
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
 
-__all__ = ["INDEXNOW", "Doors"]
-
 INDEXNOW: Final = "/indexnow"  # whoever asks here shows a key of its own
 _MOST_BYTES: Final = 1_048_576
 _MOST_URLS: Final = 10_000  # as many as IndexNow allows

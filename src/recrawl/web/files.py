@@ -6,8 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["StaticFile", "static_file", "static_url"]
-
 _FOLDER: Final = Path(__file__).parent / "static"
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",

@@ -26,8 +26,6 @@ from recrawl.terms import Subscription
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
 
-__all__ = ["WEBSUB", "Hubs"]
-
 WEBSUB: Final = "/websub/"  # whoever asks here knows an address that nobody guesses
 _MOST_BYTES: Final = 1_048_576
 _LONGEST_CHALLENGE: Final = 4_096

@@ -2,8 +2,6 @@
 
 from html import escape
 
-__all__ = ["description"]
-
 
 def description(origin: str) -> str:
     """Return an OpenSearch 1.1 description of the search at an origin such as ``http://a.test``."""

@@ -17,8 +17,6 @@ from recrawl.web.app import CrawlPages, make_app
 from recrawl.web.guard import Access
 from recrawl.web.impatient import Connections, ImpatientProtocol
 
-__all__ = ["serve"]
-
 _OF_ONE_CLIENT, _IN_ALL = 256, 800  # connections; each takes a file, of which most have 1,024
 
 

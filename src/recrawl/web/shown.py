@@ -16,8 +16,6 @@ from recrawl.terms import Hit
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
 
-__all__ = ["Shown"]
-
 _EVERY_S: Final = 30.0
 _MOST: Final = 100_000  # addresses between two times that they are kept
 

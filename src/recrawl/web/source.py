@@ -10,8 +10,6 @@ from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import CrawlHistory, open_frontier, open_history
 from recrawl.errors import StateError
 
-__all__ = ["CrawlSource"]
-
 
 class CrawlSource:
     """Reads one state directory from one thread.

@@ -6,8 +6,6 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
-__all__ = ["EventStream"]
-
 
 class EventStream(StreamingResponse):
     """An answer without an end, whose place is given back however it ends.

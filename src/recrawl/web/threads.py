@@ -9,8 +9,6 @@ from typing import Concatenate, ParamSpec, TypeVar
 from recrawl.crawler.ports import StatePlace
 from recrawl.web.source import CrawlSource
 
-__all__ = ["Reader"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -9,8 +9,6 @@ from recrawl.api.backtesting import Compared
 from recrawl.cli.figures import new_figure, save_figure
 from recrawl.drawing import add_legend
 
-__all__ = ["draw_backtest"]
-
 _SHOWN = ("foresight", "recrawl", "uniform", "oracle", "nutch", "stormcrawler")
 _COLOURS = ("#1f5fa8", "#7f5fb8", "#8a8a8a", "#2f8f5b", "#c4451c", "#d9a400")
 

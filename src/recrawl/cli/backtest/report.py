@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.api.backtesting import Compared
-from recrawl.cli.output import console, print_table, show_duration, show_rate
+from recrawl.cli.output import console, print_table
+from recrawl.quantities import show_duration, show_rate
 from recrawl.simulation.history import ChangeHistory
-
-__all__ = ["backtest_json", "print_backtest"]
 
 
 def backtest_json(

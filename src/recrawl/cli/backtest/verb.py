@@ -24,16 +24,15 @@ from recrawl.cli.backtest.report import backtest_json, print_backtest
 from recrawl.cli.cluster import open_cluster
 from recrawl.cli.figures import check_picture
 from recrawl.cli.options import JsonForTables
-from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
+from recrawl.cli.output import print_json, progress_console
 from recrawl.cli.sizes import check_memory, check_seed, check_whole
 from recrawl.errors import InputError
+from recrawl.quantities import parse_rate_per_s
 from recrawl.simulation.backtest import POLICIES, Backtest
 from recrawl.simulation.cells import Replayer, replay_here
 from recrawl.simulation.comparison import resample_pages
 from recrawl.tables.announced import parse_signals
 from recrawl.tables.histories import read_history
-
-__all__ = ["main"]
 
 
 class TransferRate(ProgressColumn):

@@ -15,8 +15,6 @@ from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.telemetry.lines import JsonLinesSink, TextLinesSink
 from recrawl.quantities import show_rate
 
-__all__ = ["Ears", "interruptible", "stopped_by_signals", "watched"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ears:

@@ -24,8 +24,6 @@ from recrawl.errors import InputError, StateError
 from recrawl.terms import ChangeKind, Item
 from recrawl.whole_files import whole_file
 
-__all__ = ["changes"]
-
 Kinds = Literal["new", "changed", "moved", "removed", "importance"]
 _PIECE: Final = 500
 _LOOK_S: Final = 0.5

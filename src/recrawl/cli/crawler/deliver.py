@@ -20,8 +20,6 @@ from recrawl.crawler.wiring.deliveries import (
 from recrawl.crawler.wiring.sinks import check_extras
 from recrawl.errors import InputError, StateError
 
-__all__ = ["deliver", "sync"]
-
 _END_S = 5.0
 
 

@@ -22,8 +22,6 @@ from recrawl.quantities import show_rate
 from recrawl.simulation.site import ServedSite, Site
 from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape
 
-__all__ = ["demo"]
-
 SPEED = DAY_S / 2.0  # two seconds of the demo are a day of the web
 _TRIED = 60  # pages, by which the machine is judged
 _MOST_LOAD = 0.5  # of a processor; the server and the other arms need one as well

@@ -7,8 +7,6 @@ from typing import Final
 from recrawl.cli.figures import new_figure, save_figure
 from recrawl.drawing import add_legend
 
-__all__ = ["draw_courses"]
-
 _DAY_S: Final = 86_400.0
 
 

@@ -15,8 +15,6 @@ from recrawl.errors import InputError
 from recrawl.quantities import show_bytes, show_duration
 from recrawl.terms import PageDetails, PageState
 
-__all__ = ["explain"]
-
 # What a plan says of others was said before they were gone, moved or forbidden.
 _PLANNED: Final = frozenset({PageState.DISCOVERED, PageState.INDEXED, PageState.MISSING})
 

@@ -18,8 +18,6 @@ from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError
 from recrawl.whole_files import whole_file
 
-__all__ = ["export"]
-
 Batches = Iterator[tuple[list[str], list[tuple[Any, ...]]]]
 _TEXTS_AT_ONCE = 200  # of up to a megabyte each
 

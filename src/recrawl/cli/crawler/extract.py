@@ -20,8 +20,6 @@ from recrawl.crawler.wiring.looks import Look, look_at, read_as
 from recrawl.errors import FetchError, InputError, PoisonPage, StateError
 from recrawl.terms import Document, FetchResponse
 
-__all__ = ["extract"]
-
 _MOST_BYTES: Final = 64 * 2**20
 _LEAST_CHUNK, _MOST_CHUNK = 50, 100_000
 

@@ -15,8 +15,6 @@ from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import REVISIT_POLICIES
 from recrawl.web.listening import is_loopback, place_of
 
-__all__ = ["frontier_service"]
-
 
 def frontier_service(  # noqa: PLR0913 - its parameters are its options
     *,

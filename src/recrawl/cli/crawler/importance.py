@@ -19,8 +19,6 @@ from recrawl.crawler.wiring.stores import open_frontier, open_tallies
 from recrawl.errors import InputError, InvalidTable
 from recrawl.tables.access_logs import LogCounts, count_requests, open_log
 
-__all__ = ["app"]
-
 app = verb_of_verbs(
     "importance", "Count what people ask for: pages that many read are kept fresh first."
 )

@@ -16,8 +16,6 @@ from recrawl.crawler.settings import settings_of
 from recrawl.errors import InputError
 from recrawl.whole_files import whole_file
 
-__all__ = ["init"]
-
 TEMPLATE = """\
 # A crawl of {host}. Start it with:  recrawl run {file}
 # Everything but seeds and contact may be left out; what is commented shows the default.

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from recrawl.crawler.wiring.warm_start import KnownVisit
     from recrawl.tables.captures.sorted_looks import SortedLooks
 
-__all__ = ["read_history", "start_warm"]
-
 
 @contextmanager
 def read_history(path: Path, settings: Settings) -> Iterator["SortedLooks"]:

@@ -6,8 +6,6 @@ import ctypes
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
-__all__ = ["give_memory_back", "trimmed"]
-
 # Of mallopt(3), in glibc.
 _ARENA_MAX: Final = -8
 _MMAP_THRESHOLD: Final = -3

@@ -8,8 +8,6 @@ from recrawl.crawler.settings import place_of
 from recrawl.crawler.wiring.databases import check_state
 from recrawl.errors import InputError
 
-__all__ = ["move"]
-
 
 def move(
     source: str,

@@ -6,8 +6,6 @@ from typing import Final
 
 from recrawl.errors import InputError
 
-__all__ = ["allow_open_files"]
-
 _PLENTY: Final = 10_000  # which every system allows that has no bound of its own
 _BESIDE: Final = 150  # state, index, readers, and what looks up names
 

@@ -10,8 +10,6 @@ from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings import Settings, load_settings, place_of
 from recrawl.errors import InputError
 
-__all__ = ["DEFAULT_CONFIG", "HERE", "CrawlNamed"]
-
 DEFAULT_CONFIG = Path("recrawl.toml")
 
 

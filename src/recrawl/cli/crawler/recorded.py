@@ -22,8 +22,6 @@ from recrawl.simulation.site import ServedSite
 from recrawl.simulation.web import DAY_S
 from recrawl.terms import REVISIT_POLICIES
 
-__all__ = ["RecordedPlay", "Replay", "backtest_of", "plan_of", "replay", "stray"]
-
 _STEPS: Final = 30.0  # plans within a play
 _LOOKS: Final = 4.0  # at each page, that the default budget pays at least
 _LEARNING: Final = 0.5  # of the time, before anything is measured; as in a backtest

@@ -11,8 +11,6 @@ from recrawl.cli.output import note
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError
 
-__all__ = ["NEXT_START", "ConfigWatch", "Taken", "take_up"]
-
 # What is opened once for all: files, connections, processes beside the crawl.
 NEXT_START: Final = frozenset(
     "state name contact timeout_s max_bytes allow_private per_address language warc warc_max_bytes "

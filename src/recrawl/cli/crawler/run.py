@@ -35,8 +35,6 @@ from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import Database
 from recrawl.web.listening import PORT, bind, place_of
 
-__all__ = ["run"]
-
 _BROUGHT_OVER = (
     "The index is of another version: what it holds is brought over before the crawl goes on; "
     "some minutes for each 100,000 pages."

@@ -16,8 +16,6 @@ from recrawl.crawler.wiring.indexes import open_index
 from recrawl.errors import InputError
 from recrawl.quantities import show_duration
 
-__all__ = ["search"]
-
 _OPTIONS: Final = ("--config", "--state", "--limit", "--offset", "--json")
 
 

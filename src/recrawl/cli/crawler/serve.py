@@ -23,8 +23,6 @@ from recrawl.web.listening import (
 )
 from recrawl.web.server import serve as serve_pages
 
-__all__ = ["serve"]
-
 
 def serve(
     *,

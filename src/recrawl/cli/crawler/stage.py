@@ -28,8 +28,6 @@ from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import ServedSite
 from recrawl.simulation.truth import TruthMeter
 
-__all__ = ["ACCESS_S", "OWN", "Played", "Stage", "play", "play_virtually"]
-
 OWN = "foresight"  # what `recrawl run` goes by
 ACCESS_S = 0.003  # what an exchange takes without a network, in seconds of the clock on the wall
 _POINTS = 60  # of each course

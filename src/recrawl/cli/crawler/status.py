@@ -15,8 +15,6 @@ from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
 from recrawl.crawler.wiring.stores import is_running, open_frontier
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
 
-__all__ = ["status"]
-
 _MOST_FAST: Final = 5
 
 

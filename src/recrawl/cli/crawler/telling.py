@@ -13,8 +13,6 @@ from recrawl.crawler.settings.contradictions import contradictions, first_pass_w
 from recrawl.errors import NothingIndexed
 from recrawl.quantities import show_duration
 
-__all__ = ["greet", "tell_blocked", "tell_moved", "tell_nothing"]
-
 
 async def greet(crawl: Crawl, settings: Settings, *, quiet: bool) -> None:
     """Say what is to be known of a crawl that begins."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from recrawl.crawler.database.membership import Membership
     from recrawl.crawler.wiring.cluster import Cluster
 
-__all__ = ["await_database", "joined", "run_together"]
-
 _NO_HOST = (
     "Note: all hosts that are known so far are other processes'; this one gets some of those that "
     "are found, or theirs when they end"

@@ -14,8 +14,6 @@ from recrawl.crawler.wiring.upkeep import repair as mend
 from recrawl.crawler.wiring.upkeep import restore as bring_back
 from recrawl.errors import InputError
 
-__all__ = ["backup", "check", "restore"]
-
 
 def check(
     *,

@@ -12,16 +12,15 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import HERE, CrawlNamed
 from recrawl.cli.options import Json
-from recrawl.cli.output import note, parse_duration_s, print_json, print_table
+from recrawl.cli.output import note, print_json, print_table
 from recrawl.crawler.control.scope import Scope, why_outside
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.settings import load_settings
 from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.crawler.wiring.stores import is_running, open_door
 from recrawl.errors import InputError
+from recrawl.quantities import parse_duration_s
 from recrawl.terms import VisitAnswer
-
-__all__ = ["visit"]
 
 _MOST: Final = 1_000_000
 _FAILED: Final = frozenset(

@@ -25,8 +25,6 @@ from recrawl.learning.beliefs import PRIOR_SHAPE
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
 from recrawl.terms import Outcome, PageState
 
-__all__ = ["Look", "Watch", "look_at"]
-
 _QUIET_S = 5.0  # of our own time
 _WIDE = 78  # characters, in which two columns of numbers have room beside each other
 _TELLING = (Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED)

@@ -13,7 +13,7 @@ from recrawl.cli.fit.fit_pictures import draw_arrivals
 from recrawl.cli.fit.service_times import print_candidates
 from recrawl.cli.fit.toml_parts import show_arrivals, write_toml
 from recrawl.cli.options import JsonForTables
-from recrawl.cli.output import console, parse_duration_s, print_json, print_table
+from recrawl.cli.output import console, print_json, print_table
 from recrawl.cli.robots.arrival_log import read_arrival_log
 from recrawl.errors import InputError, InvalidModel
 from recrawl.learning.batch_log import BatchLog, split_log
@@ -21,8 +21,7 @@ from recrawl.learning.erlang_branches import BranchFit, select_dependent_branche
 from recrawl.learning.order_two import correlation_bound, fit_order_two
 from recrawl.processes.batch_arrivals import BatchArrivals
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
-
-__all__ = ["main"]
+from recrawl.quantities import parse_duration_s
 
 _LAGS = 8
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recrawl.cli.options import JsonForTables
-from recrawl.cli.output import UNIT_S, console, print_json, print_table, show_duration
+from recrawl.cli.output import console, print_json, print_table
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.learning.beliefs import RateBeliefs
 from recrawl.learning.change_rates import (
@@ -21,14 +21,13 @@ from recrawl.learning.change_rates import (
 from recrawl.learning.gamma_priors import digamma, learn_gamma_priors
 from recrawl.learning.signals import SignalQuality, learn_signal_quality
 from recrawl.learning.visits import VisitIntervals, intervals_between
+from recrawl.quantities import UNIT_S, show_duration
 from recrawl.tables.columns import truths
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.instants import instants
 from recrawl.tables.own_exports import told_only
 from recrawl.tables.reading import read_table
 from recrawl.tables.writing import check_out, write_batch
-
-__all__ = ["main"]
 
 _QUALITY = ("precision", "recall", "worth_time", "log_odds", "log_odds_error")
 _LISTED_PAGES = 10_000  # in the JSON object

@@ -14,8 +14,6 @@ from recrawl.learning.weekly_intensity import WeeklyIntensity
 from recrawl.tables.event_logs import fit_log, fit_probe_results, read_event_log, read_probe_results
 from recrawl.whole_files import whole_file
 
-__all__ = ["main"]
-
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _LEVELS = " ▁▂▃▄▅▆▇█"
 

@@ -15,8 +15,6 @@ from recrawl.processes.phase_type import PhaseType
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_arrivals", "draw_law"]
-
 _LAGS = 20
 
 

@@ -19,8 +19,6 @@ from recrawl.learning.erlang_branches import BranchFit, select_branches
 from recrawl.learning.phase_type_moments import fit_three_moments, fit_two_moments
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["main", "print_candidates"]
-
 
 @dataclass(frozen=True, slots=True)
 class LawFit:

@@ -8,8 +8,6 @@ from recrawl.processes.batch_arrivals import BatchArrivals
 from recrawl.processes.phase_type import PhaseType
 from recrawl.whole_files import whole_file
 
-__all__ = ["show_arrivals", "show_law", "write_toml"]
-
 
 def show_arrivals(modes: Sequence[BatchArrivals]) -> str:
     """Write arrival processes, one table for each mode."""

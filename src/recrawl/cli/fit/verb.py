@@ -5,8 +5,6 @@ To add one: a module with a ``main``, and a line here.
 
 from recrawl.cli.options import verb_of_verbs
 
-__all__ = ["app"]
-
 app = verb_of_verbs("fit", "Learn a model from a log: what updates, when, how fast.")
 app.command(
     "recrawl.cli.fit.arrivals:main",

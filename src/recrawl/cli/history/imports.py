@@ -15,8 +15,6 @@ from recrawl.tables.captures.looks import Look, Tally
 from recrawl.tables.captures.sorted_looks import SortedLooks
 from recrawl.tables.writing import check_out, write_batches
 
-__all__ = ["add_imports"]
-
 Visits = Annotated[
     Path,
     Parameter(help="Visits, for recrawl fit changes and backtest: .parquet, .csv or .jsonl."),

@@ -14,8 +14,6 @@ from recrawl.simulation.recorded.git import read_log
 from recrawl.simulation.recorded.log import RecordedLog
 from recrawl.tables.writing import check_out, write_batch
 
-__all__ = ["app", "from_git"]
-
 app = verb_of_verbs("history", "Make a history of changes for recrawl backtest.")
 add_imports(app)
 

@@ -11,8 +11,6 @@ from recrawl.processes.access_times import AccessTime, ConstantTime, ObservedTim
 from recrawl.processes.phase_type import PhaseType
 from recrawl.tables.reading import open_page_table
 
-__all__ = ["AccessLaw", "access_law"]
-
 AccessLaw: TypeAlias = Callable[[float], AccessTime]  # from the mean
 
 

@@ -9,8 +9,6 @@ from recrawl.cli.figures import new_figure, save_figure
 from recrawl.cli.order.table import OrderTable
 from recrawl.kernels.distances import running_distances
 
-__all__ = ["draw_order"]
-
 _STRIPS, _SLOTS = 24, 240
 _INK, _ACCENT = "#1f5fa8", "#c4451c"
 

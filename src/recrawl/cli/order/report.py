@@ -10,8 +10,6 @@ from recrawl.cli.output import console, print_table
 from recrawl.kernels.arrays import Integers
 from recrawl.sequencing import OrderCost, bound_greedy
 
-__all__ = ["OrderAnswer", "order_json", "print_order"]
-
 _LONGEST = 10_000
 
 

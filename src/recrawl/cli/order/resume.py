@@ -12,8 +12,6 @@ from recrawl.cli.order.table import OrderTable
 from recrawl.errors import InputError, StateError
 from recrawl.sequencing import AccessStream, PoliteStream, restore_stream
 
-__all__ = ["resume_order", "save_order"]
-
 _FORM: Final = 1
 
 

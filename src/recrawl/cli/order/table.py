@@ -17,8 +17,6 @@ from recrawl.tables.reading import Addresses, PageTable, open_page_table
 from recrawl.tables.writing import SINKS
 from recrawl.whole_files import whole_file
 
-__all__ = ["OrderTable", "read_order_table", "read_sequence", "write_sequence"]
-
 _NUMERIC = ("crawl_rate", "frequency", "change_rate", "weight", "page")
 _FLOOR = 1e-9  # what stands for no change and no weight beside the greatest
 

@@ -15,9 +15,10 @@ from recrawl.cli.order.pictures import draw_order
 from recrawl.cli.order.report import OrderAnswer, order_json, print_order
 from recrawl.cli.order.resume import resume_order, save_order
 from recrawl.cli.order.table import OrderTable, read_order_table, read_sequence, write_sequence
-from recrawl.cli.output import UNIT_S, parse_duration_s, print_json, progress_console
+from recrawl.cli.output import print_json, progress_console
 from recrawl.cli.sizes import check_seed, check_whole
 from recrawl.errors import InputError
+from recrawl.quantities import UNIT_S, parse_duration_s
 from recrawl.sequencing import (
     AccessStream,
     Choice,
@@ -35,8 +36,6 @@ from recrawl.sequencing import (
     round_to_cycle,
 )
 from recrawl.tables.writing import check_out
-
-__all__ = ["main"]
 
 Policy = Literal[
     "auto",

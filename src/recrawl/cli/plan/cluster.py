@@ -8,8 +8,6 @@ from recrawl.api.plan_solution import Answer
 from recrawl.cli.cluster import open_cluster
 from recrawl.errors import InputError
 
-__all__ = ["plan_with_dask"]
-
 
 def plan_with_dask(
     paths: Sequence[Path], question: PlanQuestion, scheduler: str | None, out: Path | None

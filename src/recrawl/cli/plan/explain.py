@@ -8,16 +8,14 @@ from typing import Final
 import numpy as np
 
 from recrawl.api.plan_solution import Answer, SolvedPlan
-from recrawl.cli.output import UNIT_S
 from recrawl.cli.plan.progress import track
 from recrawl.cli.plan.report import show_value
 from recrawl.errors import InvalidTable
 from recrawl.freshness import Pages, TradeOffCurve, average_value
 from recrawl.kernels.arrays import Vector
+from recrawl.quantities import UNIT_S
 from recrawl.tables.many import ManyTables
 from recrawl.tables.reading import NUMBERS, PageTable
-
-__all__ = ["PRESENT", "Change", "change_json", "explain_change", "explanation", "with_present"]
 
 PRESENT: Final = ("crawl_rate", "rate", "interval")
 _SAME: Final = 0.01  # rates that differ by less are called the same

@@ -17,8 +17,6 @@ from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import PageTable
 from recrawl.whole_files import whole_file
 
-__all__ = ["FORMS", "check_form", "write_fetch_list"]
-
 _MOST_OF_SITEMAP: Final = 50_000  # by its protocol
 _CHANGES: Final = (
     ("always", 600.0), ("hourly", 2 * 3_600.0), ("daily", 2 * 86_400.0), ("weekly", 14 * 86_400.0),

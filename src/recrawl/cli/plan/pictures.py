@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recrawl.api.plan_solution import Answer
-from recrawl.cli.output import UNIT_S
 from recrawl.cli.plan.report import show_value
 from recrawl.freshness import Pages, PriceList, TradeOffCurve
 from recrawl.kernels.arrays import Vector
+from recrawl.quantities import UNIT_S
 from recrawl.whole_files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-
-__all__ = ["draw_plan"]
 
 _SHOWN = 6000
 _MOST_TICKS = 10

@@ -7,8 +7,6 @@ import pyarrow as pa
 from recrawl.cli.output import progress_console
 from recrawl.tables.reading import PageTable
 
-__all__ = ["track"]
-
 
 def track(table: PageTable, columns: Sequence[str] | None, label: str) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a table under a progress bar with rate and time left."""

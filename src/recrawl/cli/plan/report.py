@@ -4,19 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recrawl.api.plan_solution import Answer
-from recrawl.cli.output import UNIT_S, print_table, show_duration
+from recrawl.cli.output import print_table
 from recrawl.freshness import TradeOffCurve
+from recrawl.quantities import UNIT_S, show_duration
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = [
-    "answer_json",
-    "curve_json",
-    "print_answer",
-    "print_curve",
-    "show_value",
-]
 
 
 def answer_json(answer: Answer, unit: str | None) -> dict[str, object]:

@@ -27,8 +27,6 @@ from recrawl.errors import InputError
 from recrawl.freshness import TradeOffCurve
 from recrawl.tables.many import open_page_tables, table_paths
 
-__all__ = ["main"]
-
 
 def main(  # noqa: PLR0913 - the options of the verb
     pages: Path,

@@ -10,8 +10,6 @@ from recrawl.tables.many import ManyTables
 from recrawl.tables.reading import PageTable
 from recrawl.tables.writing import check_out, write_batches
 
-__all__ = ["check_place", "write_plan"]
-
 
 def check_place(out: Path | None, table_names: list[Path]) -> None:
     """Refuse a file or a folder that could not be written, before any work is done.

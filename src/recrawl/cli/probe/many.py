@@ -9,25 +9,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from recrawl.cli.output import (
-    console,
-    parse_duration_s,
-    parse_rate_per_s,
-    print_json,
-    print_table,
-    progress_console,
-    show_duration,
-)
+from recrawl.cli.output import console, print_json, print_table, progress_console
 from recrawl.cli.probe.source import LONGEST_PERIOD_S, Importance
 from recrawl.cli.sizes import check_whole
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import Profile, SourceBatch, allocate_probes, schedule_batches
+from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration
 from recrawl.tables.event_logs import fit_log, read_event_log
 from recrawl.tables.reading import open_parquet
 from recrawl.whole_files import whole_file
-
-__all__ = ["Request", "SourceTable", "names_several", "open_sources", "probe_many"]
 
 _WEEK_S = 604_800.0
 _ROWS = 4096

@@ -8,8 +8,6 @@ from recrawl.cli.figures import new_figure, save_figure
 from recrawl.drawing import add_legend
 from recrawl.probing import ProbedSource
 
-__all__ = ["draw_schedule", "terminal_week"]
-
 _BLUE, _GREY, _RED, _GREEN = "#1f5fa8", "#c9ccd1", "#c0392b", "#2e7d4f"
 _COLORS = {"optimal": _RED, "uniform": _GREY, "threshold": _BLUE, "first arrival": _GREEN}
 _DAY_S = 86_400.0

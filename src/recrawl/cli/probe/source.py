@@ -16,8 +16,6 @@ from recrawl.quantities import UNIT_S
 from recrawl.tables.event_logs import fit_log, fit_probe_results, read_event_log, read_probe_results
 from recrawl.tables.text_bytes import read_text_bytes
 
-__all__ = ["LONGEST_PERIOD_S", "GivenSource", "Importance", "read_source", "repeat_to"]
-
 _PRINTED: Mapping[str, Profile] = {"dbworld": DBWORLD, "micronet": MICRONET}
 _KEYS = ("unit", "period", "breaks", "intensity", "shape", "importance", "importance_breaks")
 LONGEST_PERIOD_S = 10 * UNIT_S["y"]

@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from recrawl.cli.output import console, parse_duration_s, print_json, print_table, show_duration
+from recrawl.cli.output import console, print_json, print_table
 from recrawl.cli.probe.many import Request, SourceTable, open_sources, probe_many
 from recrawl.errors import InputError
 from recrawl.probing import ProbedSource, Profile, TripPlan, plan_trips
+from recrawl.quantities import parse_duration_s, show_duration
 from recrawl.tables.writing import check_out, write_batch
-
-__all__ = ["TripCosts", "probe_all"]
 
 _MOST_CELLS = 20_000_000  # sources times squared grid: 160 MB
 _MOST_POINTS = 1_999

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.cli.options import JsonForTables
-from recrawl.cli.output import console, parse_duration_s, parse_rate_per_s, print_json, print_table
-from recrawl.cli.output import show_duration as show
+from recrawl.cli.output import console, print_json, print_table
 from recrawl.cli.probe.pictures import draw_schedule, terminal_week
 from recrawl.cli.probe.source import (
     LONGEST_PERIOD_S,
@@ -35,8 +34,8 @@ from recrawl.probing import (
     solve_continuous_with_gap,
     solve_exactly,
 )
-
-__all__ = ["main"]
+from recrawl.quantities import parse_duration_s, parse_rate_per_s
+from recrawl.quantities import show_duration as show
 
 _MOST_PROBES = 100_000
 _MOST_CELLS = 2_000_000

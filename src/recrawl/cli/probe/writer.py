@@ -13,8 +13,6 @@ import numpy as np
 from recrawl.errors import InputError
 from recrawl.whole_files import whole_file
 
-__all__ = ["WallTimes", "check_out", "period_start", "write_schedule"]
-
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _ENDINGS = (".json", ".csv", ".ics", ".cron", ".crontab")
 _DAY_S, _WEEK_S = 86_400.0, 604_800.0

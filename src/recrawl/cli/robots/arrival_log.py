@@ -12,8 +12,6 @@ from recrawl.tables.columns import plain
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import read_table
 
-__all__ = ["read_arrival_log", "read_service_times"]
-
 _TIMES = ("arrived_at", "delivered_at", "timestamp", "time")
 _SECONDS = ("index_seconds", "service_seconds", "seconds")
 

@@ -37,8 +37,6 @@ from recrawl.processes.phase_type import PhaseType
 if TYPE_CHECKING:
     from recrawl.fleet.bursty.search import MapTable
 
-__all__ = ["advise_bursty", "read_map", "write_example"]
-
 _MOST_POINTS = 10_000
 
 

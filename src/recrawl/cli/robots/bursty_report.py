@@ -15,8 +15,6 @@ from recrawl.cli.robots.replayed import print_replayed
 from recrawl.drawing import add_legend
 from recrawl.fleet.bursty import BufferMeasures, BurstyBuffer, BurstyOptimum, count_maps
 
-__all__ = ["Found", "draw_found", "measure_rows", "print_found", "show_map"]
-
 HEADINGS = ("", "cost J", "idle", "lost", "stale", "robots", "pages", "stay of served")
 
 

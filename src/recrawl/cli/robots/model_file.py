@@ -20,8 +20,6 @@ from recrawl.processes.batch_arrivals import BatchArrivals
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["EXAMPLE", "read_model"]
-
 EXAMPLE = """\
 # A buffer model for recrawl robots and recrawl simulate. Any unit of time, the same throughout.
 

@@ -8,8 +8,6 @@ from cyclopts import Parameter
 from recrawl.cli.sizes import check_seed, check_whole
 from recrawl.errors import InputError
 
-__all__ = ["FleetOptions", "ModelOptions", "refuse"]
-
 _MOST_STATES = 4_000_000
 _LARGEST = 1e30
 

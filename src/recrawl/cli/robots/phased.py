@@ -20,8 +20,6 @@ from recrawl.fleet import (
 )
 from recrawl.simulation.controlled_queue import SimulatedFleet, simulate_phased_fleet
 
-__all__ = ["PhasedRequest", "advise_phased"]
-
 
 @dataclass(frozen=True, slots=True)
 class PhasedRequest:

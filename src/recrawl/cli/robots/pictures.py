@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from recrawl.fleet import TradeOff
 
-__all__ = ["draw_trade_off", "terminal_curve"]
-
 _WIDTH = 48
 _HEIGHT = 16
 

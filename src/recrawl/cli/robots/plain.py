@@ -33,8 +33,6 @@ from recrawl.fleet import (
 )
 from recrawl.simulation.controlled_queue import simulate_fleet
 
-__all__ = ["PlainRequest", "advise_plain"]
-
 
 @dataclass(frozen=True, slots=True)
 class PlainRequest:

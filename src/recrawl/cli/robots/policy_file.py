@@ -11,8 +11,6 @@ from recrawl.fleet import ControlledBuffer, RobotPolicy
 from recrawl.kernels.arrays import Flags
 from recrawl.tables.text_bytes import read_text_bytes
 
-__all__ = ["PolicyFile", "read_policy_file"]
-
 
 class PolicyFile(msgspec.Struct, forbid_unknown_fields=True):
     """Content of a policy file: targets, or both tables."""

@@ -4,14 +4,12 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from recrawl.cli.output import parse_rate_per_s
 from recrawl.cli.robots.arrival_log import read_arrival_log, read_service_times
 from recrawl.cli.robots.options import FleetOptions
 from recrawl.cli.robots.report import MeasuredRates
 from recrawl.errors import InputError
 from recrawl.fleet import estimate_fetch_rate, estimate_index_rate
-
-__all__ = ["Rates", "read_rates"]
+from recrawl.quantities import parse_rate_per_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.cli.output import console, parse_duration_s, print_table
+from recrawl.cli.output import console, print_table
 from recrawl.errors import InputError, InvalidModel
 from recrawl.fleet.bursty import BufferMeasures, BurstyBuffer, BurstyOptimum
 from recrawl.learning.batch_log import BatchLog, split_log
+from recrawl.quantities import parse_duration_s
 from recrawl.simulation.log_replay import replay_log
-
-__all__ = ["Replayed", "print_replayed", "read_replayed", "replay_found"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -22,18 +22,6 @@ from recrawl.fleet import (
     solve_robots,
 )
 
-__all__ = [
-    "Answer",
-    "MeasuredRates",
-    "answer_json",
-    "plot_answer",
-    "print_answer",
-    "print_parts",
-    "print_simulated",
-    "sensitivity",
-    "show_point",
-]
-
 _MOST_ROWS = 40
 _MOST_POLICY_BITS = 20_000
 

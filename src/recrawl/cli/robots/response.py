@@ -14,8 +14,6 @@ from recrawl.errors import InputError
 from recrawl.fleet import ResponseOptimum, StaticOptimum, solve_response, solve_static_response
 from recrawl.simulation.controlled_queue import simulate_fleet
 
-__all__ = ["advise_response"]
-
 
 def advise_response(request: PlainRequest, weight: float, *, as_json: bool) -> None:
     """Solve for the cost that holds the response time, and print the answer with its gap.

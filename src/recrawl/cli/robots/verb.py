@@ -12,8 +12,6 @@ from recrawl.cli.robots.rates import read_rates
 from recrawl.cli.robots.response import advise_response
 from recrawl.errors import InputError
 
-__all__ = ["main"]
-
 _NO_MODEL = ModelOptions()
 _NO_FLEET = FleetOptions()
 # In the order in which they are complained about.

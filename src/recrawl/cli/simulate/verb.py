@@ -29,8 +29,6 @@ from recrawl.simulation.bursty_queue import SimulatedBuffer, simulate_bursty
 if TYPE_CHECKING:
     from recrawl.simulation.controlled_queue import Interval
 
-__all__ = ["main"]
-
 _MEASURES = {
     "cost": "cost J",
     "arrival_rate": "pages brought per unit of time",

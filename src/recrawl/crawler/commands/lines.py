@@ -14,8 +14,6 @@ from typing import IO, Final
 
 from recrawl.errors import StateError
 
-__all__ = ["MAX_ANSWER_BYTES", "LineProgram"]
-
 MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 _GUARDIAN: Final = Path(__file__).with_name("guardian.py")
 

@@ -29,26 +29,6 @@ from recrawl.quantities import show_duration
 from recrawl.terms import Database
 from recrawl.version import VERSION
 
-__all__ = [
-    "MONTH_S",
-    "NOTICES",
-    "PATIENCE_S",
-    "Connection",
-    "Patient",
-    "await_server",
-    "bound_silence",
-    "check_schema",
-    "connect",
-    "is_empty",
-    "make_partitions",
-    "make_schema",
-    "n_shards",
-    "now_s",
-    "patiently",
-    "put_label",
-    "translated",
-]
-
 T = TypeVar("T")
 Connection: TypeAlias = psycopg.Connection[TupleRow]
 

@@ -16,8 +16,6 @@ from recrawl.crawler.control.ip_addresses import IpAddressState
 from recrawl.crawler.database.connections import translated
 from recrawl.crawler.database.membership import Membership
 
-__all__ = ["exchange_ip_addresses", "share_ip_addresses"]
-
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 _WANTED_S: Final = 2.0  # who has not said for so long that it wants one wants it no more
 _DAY_S: Final = 86_400.0

@@ -33,8 +33,6 @@ from recrawl.terms import Database
 from recrawl.uptime import monotonic_s
 from recrawl.version import VERSION
 
-__all__ = ["Membership", "Standing", "ideal_share"]
-
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 _DAY_S: Final = 86_400.0
 _LEAST_PATIENCE_S: Final = 10.0

@@ -2,8 +2,6 @@
 
 import xxhash
 
-__all__ = ["shard_of"]
-
 
 def shard_of(host: str, shards: int) -> int:
     """Return the shard of a host; the same everywhere.

@@ -12,8 +12,6 @@ from recrawl.errors import StateError
 from recrawl.terms import Database
 from recrawl.uptime import monotonic_s
 
-__all__ = ["DatabaseTurn"]
-
 _LEASE_S: Final = 60.0  # how long a turn stays a process's without being renewed
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 _TAKE: Final = (

@@ -22,8 +22,6 @@ from recrawl.crawler.ports import Sink
 from recrawl.errors import SinkError
 from recrawl.terms import Item, Taken, Verdict
 
-__all__ = ["ENGINES", "MeilisearchSink", "SolrSink", "TypesenseSink"]
-
 _SCANNED: Final = 1_000
 _MOST_SCANNED: Final = 10_000_000
 _LOOK_S: Final = 0.05  # between two looks at a task

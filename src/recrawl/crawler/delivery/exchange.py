@@ -13,8 +13,6 @@ from urllib.parse import urlsplit
 from recrawl.errors import SinkError
 from recrawl.version import VERSION
 
-__all__ = ["Exchanges", "SinkAnswer"]
-
 _MOST_BYTES: Final = 64 << 20
 _PIECE: Final = 65_536
 

@@ -13,8 +13,6 @@ from recrawl.crawler.frontier.store import DATABASE, Door, open_state, translate
 from recrawl.crawler.ports import Deliveries
 from recrawl.terms import SinkState
 
-__all__ = ["SqliteDeliveries"]
-
 _DEAD: Final = 1_000  # letters that are kept of each sink
 _LONGEST: Final = 500
 

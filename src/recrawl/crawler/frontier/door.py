@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from recrawl.crawler.frontier.store import Door, translated
 from recrawl.terms import VisitAnswer
 
-__all__ = ["VisitDoor"]
-
 
 class VisitDoor(Door):
     """Adds to the visits that a crawl was asked for, and to nothing else."""

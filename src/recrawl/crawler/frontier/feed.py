@@ -12,8 +12,6 @@ from recrawl.crawler.frontier.store import Part, translated
 from recrawl.crawler.ports import Feed
 from recrawl.terms import Change, ChangeKind, PageUpdate
 
-__all__ = ["SqliteFeed"]
-
 _BATCH: Final = 5_000
 _MOST_EDITED: Final = 1 << 20  # bytes that a stored diff may come to: it was made shorter
 _NOTHING: Final[dict[str, Any]] = {

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from recrawl.crawler.frontier.sql import queries
 from recrawl.crawler.frontier.store import DATABASE, holder, open_state, translated
 
-__all__ = ["HostCounts", "SqliteHistory", "VisitTable"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VisitTable:

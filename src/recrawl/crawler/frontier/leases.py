@@ -6,8 +6,6 @@ from typing import Final
 
 from recrawl.terms import Lease
 
-__all__ = ["Leases", "is_free"]
-
 Taken = Mapping[int, tuple[int, float]]  # by page: token of the lease, and until when it holds
 _NONE: Final[Taken] = MappingProxyType({})
 

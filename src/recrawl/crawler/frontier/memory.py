@@ -6,8 +6,6 @@ from pathlib import Path
 from recrawl.crawler.frontier.sql import migrations
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 
-__all__ = ["MemoryFrontier"]
-
 _NOWHERE = Path(":memory:")
 
 

@@ -6,17 +6,6 @@ from recrawl.crawler.control.lifecycle import is_copied, is_known_anew
 from recrawl.crawler.control.tiers import tier_of
 from recrawl.terms import HostRecord, Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
-__all__ = [
-    "COMPLETED",
-    "DETAILS",
-    "VISIT",
-    "lease_of",
-    "page_row",
-    "record_of",
-    "visit_of",
-    "visit_row",
-]
-
 DETAILS = (  # the columns of the query `details` from the sixth on
     "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
     "last_status", "indexed_at_s", "change_rate_per_s", "change_rate_factor", "crawl_rate_per_s",

@@ -10,8 +10,6 @@ from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.frontier.store import open_state, translated
 from recrawl.terms import ChangeKind, Kind, Outcome, PageState
 
-__all__ = ["database_faults", "reindexed", "salvaged"]
-
 _MOST: Final = 20  # faults that are told
 _TABLES: Final = (
     "host", "page", "visit", "plan", "fact", "refusal", "label", "indexing", "asked",

@@ -6,8 +6,6 @@ from typing import TypeVar
 
 from recrawl.terms import Lease
 
-__all__ = ["best_ahead", "interleave", "most_worth", "split"]
-
 T = TypeVar("T")
 
 

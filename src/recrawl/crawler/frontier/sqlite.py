@@ -85,8 +85,6 @@ from recrawl.terms import (
 )
 from recrawl.version import VERSION
 
-__all__ = ["SqliteFrontier"]
-
 _ROWS = 1_000  # that are held as objects at once
 _KNOWN = "known"
 _DUE, _TIER = 2, 17  # columns of the query `due`

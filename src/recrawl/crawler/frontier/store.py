@@ -16,21 +16,6 @@ from typing import IO
 from recrawl.crawler.frontier.sql import migrations, queries
 from recrawl.errors import DamagedState, StateError
 
-__all__ = [
-    "DATABASE",
-    "Door",
-    "Part",
-    "StateLock",
-    "copy_database",
-    "drop_copies",
-    "holder",
-    "inode_of",
-    "open_beside",
-    "open_state",
-    "transaction",
-    "translated",
-]
-
 DATABASE = "state.sqlite3"
 # Of what is no number or text Python looks for how it is adapted, in two places where nothing is,
 # which takes as long as the rest of binding it three times over: unless that is known.

@@ -13,8 +13,6 @@ from recrawl.crawler.frontier.store import Door, translated
 from recrawl.crawler.ports import Subscriptions
 from recrawl.terms import Subscription
 
-__all__ = ["SqliteSubscriptions"]
-
 _MOST: Final = 1_000
 
 

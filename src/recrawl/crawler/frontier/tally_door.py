@@ -10,8 +10,6 @@ from typing_extensions import override
 from recrawl.crawler.frontier.store import Door, translated
 from recrawl.crawler.frontier.worths import SqliteWorths
 
-__all__ = ["TallyDoor"]
-
 
 class TallyDoor(Door):
     """Adds counts of pages, and nothing else."""

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 
 from recrawl.terms import PageState
 
-__all__ = ["Vacated", "holds_place"]
-
 
 def holds_place(state: PageState) -> bool:
     """Tell whether a page counts among those that a crawl may hold: it is not gone, nor moved."""

@@ -12,8 +12,6 @@ from recrawl.crawler.frontier.store import Part, translated
 from recrawl.crawler.ports import Worths
 from recrawl.terms import Birth, Discovery, Kind, PageState, PageUpdate, PageWorth
 
-__all__ = ["SqliteWorths"]
-
 _EXPOSURE = ("page_id", "interval_s", "kept")
 
 

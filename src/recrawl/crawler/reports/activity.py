@@ -12,8 +12,6 @@ from recrawl.errors import StateError
 from recrawl.quantities import show_duration
 from recrawl.terms import PlanRecord
 
-__all__ = ["activity_report"]
-
 _DIRECTORIES: Final = 12
 _BINS: Final = 48
 _FAST: Final = 8

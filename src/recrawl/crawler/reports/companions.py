@@ -10,8 +10,6 @@ from recrawl.crawler.ports import Frontier
 from recrawl.quantities import show_duration, show_number
 from recrawl.terms import PageDetails, PlanRecord
 
-__all__ = ["companions_report", "since_words"]
-
 _DAY_S: Final = 86_400.0
 _LONGEST_S: Final = 30.0 * _DAY_S
 _AMONG: Final = 300_000  # of the latest visits

@@ -7,8 +7,6 @@ from typing import Any, Final
 from recrawl.crawler.reports.markdown import as_markdown
 from recrawl.terms import Document
 
-__all__ = ["as_html", "content_as"]
-
 _MOST: Final = 300_000  # characters of Markdown that are rendered; tables of many columns grow
 _LEADS: Final = ("http://", "https://", "mailto:")
 

@@ -11,8 +11,6 @@ from recrawl.crawler.reports.status import freshness_of, instant_of
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import StateError
 
-__all__ = ["StateGauges"]
-
 _LEAST_S: Final = 10.0
 _SHARE: Final = 0.02  # of the time
 

@@ -9,8 +9,6 @@ from typing import Final
 
 from recrawl.terms import Document
 
-__all__ = ["as_markdown"]
-
 _MARKS: Final = re.compile(r"[\\`*_\[\]<>&|~]")
 _AT_BEGINNING: Final = re.compile(r"^(?:([#=+-])|(\d{1,9})([.)]))")
 _AT_END: Final = re.compile(r"(?<= )#+$")  # would end a heading

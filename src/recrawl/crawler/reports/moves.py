@@ -5,8 +5,6 @@ from typing import Any, Final
 from recrawl.crawler.control.reach import Reach
 from recrawl.crawler.ports import Frontier
 
-__all__ = ["moved_away", "moved_words"]
-
 _SHARE: Final = 0.2  # of a host's pages: where fewer lead away, its site has not moved
 _MOST: Final = 20
 

@@ -14,8 +14,6 @@ from recrawl.crawler.settings import Settings
 from recrawl.errors import failure_words
 from recrawl.terms import HostRecord, Outcome, PageState
 
-__all__ = ["why_nothing", "why_only_seeds"]
-
 _NAMED: Final = 4
 _PRIVATE: Final = re.compile(rf"(https?://\S+)?(?:^|: ){failure_words('refused-address')}$")
 _NOT_THERE: Final = {PageState.MISSING, PageState.GONE}  # as what a script names in passing may be

@@ -10,8 +10,6 @@ from recrawl.crawler.reports.sharing import Sharing
 from recrawl.quantities import show_duration
 from recrawl.terms import HostRecord, PageState, PlanRecord
 
-__all__ = ["fetch_price", "fetches_words", "first_pass_of", "price_words", "why_idle"]
-
 _QUIET_S: Final = 60.0
 _MOST_FETCHES: Final = 1e7  # a day, for a page: more say no more than that it is not worth them
 _HELD_UP_S: Final = 5.0  # the same where no host can be asked

@@ -8,16 +8,6 @@ from recrawl.crawler.wiring.stores import CrawlHistory
 from recrawl.errors import failure_words
 from recrawl.terms import Difference
 
-__all__ = [
-    "change_lines",
-    "left_out",
-    "note_words",
-    "recent_changes",
-    "spending",
-    "troubles",
-    "why_left_out",
-]
-
 _CHANGES: Final = 8
 _AMONG: Final = 20_000  # visits that troubles are looked for in
 _SPENT_AMONG: Final = 1_000

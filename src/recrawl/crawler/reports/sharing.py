@@ -7,8 +7,6 @@ from dataclasses import replace
 from recrawl.crawler.facts import SettingsFacts
 from recrawl.terms import HostRecord
 
-__all__ = ["Sharing"]
-
 
 class Sharing:
     """The hosts of a crawl by their IP address; each alone where that is nothing to go by.

@@ -13,17 +13,6 @@ from recrawl.crawler.facts import EndFacts
 from recrawl.crawler.ports import Frontier, PageIndex
 from recrawl.quantities import show_duration
 
-__all__ = [
-    "ENDED_IN_ORDER",
-    "UNDER_WAY",
-    "Mended",
-    "Parting",
-    "make_agree",
-    "partings",
-    "recover",
-    "seem_one",
-]
-
 ENDED_IN_ORDER: Final = EndFacts(ended_in_order=True)  # after a clean stop,
 UNDER_WAY: Final = EndFacts(ended_in_order=False)  # and from each start on
 _SAMPLE: Final = 200

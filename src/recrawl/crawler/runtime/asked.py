@@ -9,8 +9,6 @@ from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.terms import Discovery, HostRecord
 
-__all__ = ["AskedVisits"]
-
 
 class AskedVisits:
     """Looks for them again and again, and has their hosts serve them before all else.

@@ -13,8 +13,6 @@ from typing import Final
 from recrawl.crawler.control.forgetting_rate import ForgettingRate
 from recrawl.terms import BufferedPage
 
-__all__ = ["MOST_BYTES", "Buffer"]
-
 MOST_BYTES: Final = 64 * 1024 * 1024  # of bodies that wait, until robots hold back
 _MEMORY: Final = 200.0  # pages whose waits count
 

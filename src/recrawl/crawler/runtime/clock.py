@@ -13,8 +13,6 @@ from typing_extensions import override
 from recrawl.crawler.ports import Clock
 from recrawl.uptime import monotonic_s
 
-__all__ = ["LoopClock", "WallClock"]
-
 _LOOK_S: Final = 60.0  # between two looks at a clock that runs while the loop's stands still
 
 

@@ -49,8 +49,6 @@ from recrawl.crawler.runtime.tasks import TaskSource
 from recrawl.crawler.runtime.visits import Visitor
 from recrawl.terms import Discovery
 
-__all__ = ["Crawl", "CrawlPlan"]
-
 _READ_AGAIN_SHARE = 0.5  # of the budget, for pages that other rules read now
 # Of a host's requests, while first visits cost nothing: each brings a page that the index does not
 # have, which hardly any other visit is worth; but those that are due would wait for all of them.

@@ -19,8 +19,6 @@ from recrawl.learning.link_lists import GraphBuilder, mark_of
 from recrawl.learning.page_rank import rank_pages
 from recrawl.terms import COUNTED, PageState, PageWorth
 
-__all__ = ["ImportanceKeeper"]
-
 _BATCH: Final = 5_000  # pages that are read or written at once: the crawl waits no longer
 _MORE_PAGES: Final = 1.1  # before it is worth computing anew
 _DAY_S: Final = 86_400.0

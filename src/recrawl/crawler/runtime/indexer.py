@@ -51,8 +51,6 @@ from recrawl.terms import (
     PageUpdate,
 )
 
-__all__ = ["Indexer"]
-
 _PROBE_WEIGHT: Final = 4.0  # of what is visited to judge others, against their weight
 _LINKS_AT_ONCE: Final = 2_000  # a hundredth of a second
 _LINE: Final = 200  # characters of one that stands for a heading

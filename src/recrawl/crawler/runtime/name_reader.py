@@ -8,8 +8,6 @@ from recrawl.crawler.ports import Resolver
 from recrawl.crawler.runtime.parts import World
 from recrawl.errors import FetchError, InvalidSettings
 
-__all__ = ["NameReader", "checked_resolver"]
-
 _HOLDS_S: Final = 300.0  # a name that moves is asked at its old place for so long
 
 

@@ -10,8 +10,6 @@ from recrawl.crawler.control.promises import promise_of
 from recrawl.quantities import show_duration
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
 
-__all__ = ["Finding", "disallowed", "is_outdated", "removes", "update_of"]
-
 _SHOWS = frozenset(
     {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
 )

@@ -25,8 +25,6 @@ from recrawl.crawler.ports import (
 )
 from recrawl.terms import EVEN, Lease
 
-__all__ = ["ImportanceRules", "Rules", "World"]
-
 
 @dataclass(frozen=True, slots=True)
 class ImportanceRules:

@@ -37,8 +37,6 @@ from recrawl.crawler.runtime.visit_learner import VisitLearner, parts_of
 from recrawl.errors import NotConverged
 from recrawl.terms import Announcer, Birth, HostRecord, Kind, PageDetails, PageState, PlanRecord
 
-__all__ = ["Planner"]
-
 _LONGEST_GAP: Final = 0.5  # of the longest interval, for which a host stays closed
 _SETTLES_S: Final = 5.0  # of a start: its first requests wait for no plan
 _DAY_S: Final = 86_400.0

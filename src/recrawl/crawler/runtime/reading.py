@@ -19,8 +19,6 @@ from recrawl.crawler.runtime.stopping import wait_until
 from recrawl.errors import PoisonPage, ReadingPutOff
 from recrawl.terms import Lease
 
-__all__ = ["SlowReading"]
-
 T = TypeVar("T")
 
 _BRIEF_S: Final = 0.02  # a moment, while others are read in the background

@@ -37,8 +37,6 @@ from recrawl.crawler.runtime.outcomes import Finding, removes
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.terms import Discovery, HostRecord, Lease, Outcome, PageState, PageUpdate
 
-__all__ = ["Recorder"]
-
 _LATEST: Final = 20_000  # pages that the kinds of address are learned from at a start
 _BATCH: Final = 400  # updates that are flushed at once
 _COMPACT_S: Final = 600.0

@@ -17,8 +17,6 @@ from recrawl.crawler.runtime.robots_reader import RobotsReader
 from recrawl.crawler.runtime.tasks import TaskSource
 from recrawl.crawler.runtime.visits import Visitor
 
-__all__ = ["RobotFleet"]
-
 
 class RobotFleet:
     """Robots under a control.

@@ -20,8 +20,6 @@ from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.errors import FetchError, failure_words
 from recrawl.terms import FetchResponse, Kind
 
-__all__ = ["RobotsReader"]
-
 _RETRY_S: Final = 300.0  # the first time; then the host is left alone for ever longer
 _LONGEST_RETRY_S: Final = 86_400.0
 _LONGEST_PLACE: Final = 200  # characters of where a redirect led to, that are told

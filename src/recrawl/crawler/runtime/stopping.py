@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-__all__ = ["cancelled", "wait_until"]
-
 
 async def wait_until(is_over: Callable[[], bool], deadline_s: float) -> None:
     """Wait for a condition, at most until an instant.

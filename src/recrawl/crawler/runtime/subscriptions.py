@@ -10,8 +10,6 @@ from recrawl.crawler.runtime.parts import World
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse, Subscription
 
-__all__ = ["Subscriber"]
-
 _AT_ONCE: Final = 20  # of one look
 _VERIFIED_WITHIN_S: Final = 600.0  # a hub may take its time
 

@@ -13,8 +13,6 @@ from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.terms import HostRecord, Kind, Lease
 
-__all__ = ["TaskSource"]
-
 _LOOKED_AGAIN_S = 86_400.0  # whether the scope takes a page by now
 
 

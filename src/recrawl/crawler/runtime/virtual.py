@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 from typing_extensions import override
 
-__all__ = ["VirtualLoop", "run_virtually"]
-
 T = TypeVar("T")
 
 

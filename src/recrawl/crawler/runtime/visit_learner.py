@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.ports import Offload, Visits
 
-__all__ = ["VisitLearner", "parts_of"]
-
 _PART: Final = 5_000  # pages that are read or written at once
 _WHOLE: Final = 500  # the same, with up to a hundred visits of each: no compiler is loaded for them
 _NEW: Final = 4  # visits of a page that is known, of which all but one may be new

@@ -35,8 +35,6 @@ from recrawl.terms import (
     PageState,
 )
 
-__all__ = ["Visitor"]
-
 _Dated: TypeAlias = list[tuple[str, float | None]]
 
 _MAX_LISTING_BYTES: Final = 50 * 1024 * 1024

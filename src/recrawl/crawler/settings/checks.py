@@ -3,8 +3,6 @@
 from recrawl.errors import InvalidSettings
 from recrawl.quantities import parse_bytes, parse_duration_s
 
-__all__ = ["at_least", "duration", "points", "share", "size"]
-
 
 def duration(name: str, text: str, least: float) -> float:
     """Return a duration in seconds.

@@ -5,8 +5,6 @@ from pathlib import Path
 from recrawl.crawler.settings.values import Settings
 from recrawl.quantities import show_duration, show_rate
 
-__all__ = ["contradictions", "first_pass_words"]
-
 
 def contradictions(settings: Settings) -> list[str]:
     """Return, in words for the owner of a crawl, what of the settings cannot all come true.

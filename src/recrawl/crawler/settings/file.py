@@ -2,8 +2,6 @@
 
 import msgspec
 
-__all__ = ["File"]
-
 
 class ScopeKeys(msgspec.Struct, forbid_unknown_fields=True):
     """Scope of the crawl."""

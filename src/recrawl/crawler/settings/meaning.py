@@ -30,8 +30,6 @@ from recrawl.errors import InvalidSettings
 from recrawl.quantities import parse_rate_per_s
 from recrawl.terms import IMPORTANCE_SOURCES
 
-__all__ = ["checked"]
-
 _INDEXNOW_KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")
 
 

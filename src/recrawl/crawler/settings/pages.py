@@ -11,17 +11,6 @@ from recrawl.crawler.settings.file import Access, Content, Render
 from recrawl.crawler.settings.values import AccessSettings, ContentSettings, RenderSettings
 from recrawl.errors import InvalidSettings
 
-__all__ = [
-    "accept_language",
-    "access_settings",
-    "check_selectors",
-    "content_settings",
-    "kept_content",
-    "proxy_address",
-    "render_settings",
-    "variable",
-]
-
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _VALUE: Final = re.compile(r"[ -~\t\x80-\xff]{1,2000}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

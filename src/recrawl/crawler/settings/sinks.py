@@ -12,8 +12,6 @@ from recrawl.crawler.settings.file import Deliver
 from recrawl.crawler.settings.values import SinkSettings
 from recrawl.errors import InvalidSettings
 
-__all__ = ["sink_settings"]
-
 _ENGINES: Final = {
     "opensearch": ("bulk", "https://host:9200/index"),
     "elasticsearch": ("bulk", "https://host:9200/index"),

@@ -9,8 +9,6 @@ from recrawl.crawler.settings.values import Settings, SourceSettings
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.errors import InvalidSettings
 
-__all__ = ["check_sources", "source_settings"]
-
 _WEEK_S: Final = 604_800.0
 
 

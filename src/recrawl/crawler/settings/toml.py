@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from recrawl.errors import InvalidSettings
 
-__all__ = ["explain_mismatch", "read_toml"]
-
 _MOST_BYTES: Final = 64 << 20
 _LINE: Final = re.compile(r"at line (\d+), column \d+")
 _MISMATCH: Final = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")

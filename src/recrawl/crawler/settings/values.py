@@ -13,16 +13,6 @@ from recrawl.crawler.settings.whole import made_whole
 from recrawl.errors import InvalidSettings
 from recrawl.version import VERSION
 
-__all__ = [
-    "DEFAULT_SHARES",
-    "AccessSettings",
-    "ContentSettings",
-    "RenderSettings",
-    "Settings",
-    "SinkSettings",
-    "SourceSettings",
-]
-
 _T = TypeVar("_T")
 DEFAULT_SHARES: Final = (("even", 0.5), ("links", 0.5))  # of what makes pages important
 

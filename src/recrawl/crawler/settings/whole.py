@@ -18,8 +18,6 @@ from recrawl.errors import InvalidSettings
 from recrawl.quantities import show_duration
 from recrawl.terms import IMPORTANCE_SOURCES, REVISIT_POLICIES, Database
 
-__all__ = ["checked_contact", "checked_name", "checked_seeds", "checked_state", "made_whole"]
-
 _NOBODY: Final = re.compile(
     r"[@/.](?:example\.(?:org|com|net)|your\.domain)\.?(?:[:/?#]|$)", re.IGNORECASE
 )

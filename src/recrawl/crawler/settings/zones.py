@@ -4,8 +4,6 @@ import zoneinfo
 
 from recrawl.errors import InputError
 
-__all__ = ["find_zone"]
-
 
 def find_zone(name: str, *, field: str = "--tz") -> zoneinfo.ZoneInfo:
     """Return a time zone by its name.

@@ -7,8 +7,6 @@ from typing_extensions import override
 
 from recrawl.crawler.ports import EventSink
 
-__all__ = ["CountingSink"]
-
 
 class CountingSink(EventSink):
     """Counts events by name, and visits by outcome.

@@ -11,8 +11,6 @@ from typing_extensions import override
 
 from recrawl.crawler.ports import EventSink
 
-__all__ = ["LEVELS", "JsonLinesSink", "TextLinesSink", "level_of"]
-
 LEVELS: Final = ("debug", "info", "warning")
 _WARNINGS: Final = frozenset({"plan-failed", "control-failed", "control-dropped"})
 _DETAILS: Final = frozenset({"visit", "control", "importance"})

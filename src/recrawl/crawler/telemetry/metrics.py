@@ -12,8 +12,6 @@ from typing_extensions import override
 from recrawl.crawler.ports import EventSink
 from recrawl.errors import InputError
 
-__all__ = ["GAUGES", "MetricsServer", "MetricsSink"]
-
 _BUCKETS: Final = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 GAUGES: Final = {
     "robots_active": "Robots that fetch or wait for work",

@@ -14,8 +14,6 @@ from recrawl.crawler.settings import Settings
 from recrawl.crawler.settings.values import AccessSettings
 from recrawl.errors import InvalidSettings
 
-__all__ = ["host_headers", "proxy"]
-
 _MOST: Final = 8_000  # bytes of a secret
 _MOST_COOKIES: Final = 4 * 2**20
 _LINE: Final = re.compile(r"[!-~][ -~]*")

@@ -15,8 +15,6 @@ from recrawl.errors import InvalidSettings
 if TYPE_CHECKING:  # its library is there only where there is a database
     from recrawl.crawler.database.membership import Membership
 
-__all__ = ["archiving", "check_archive", "folder_of"]
-
 
 def check_archive(settings: Settings) -> None:
     """See that what an archive takes is installed."""

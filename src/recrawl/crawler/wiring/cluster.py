@@ -57,8 +57,6 @@ from recrawl.errors import DatabaseAway, OwnershipLost, StateError
 from recrawl.terms import Database, PageState
 from recrawl.uptime import monotonic_s
 
-__all__ = ["Cluster", "Joining", "check_parts", "open_cluster"]
-
 _LOOK_S: Final = 0.25  # between two draws from the budget
 _TELL_S: Final = 20.0  # between two demands that are told: each looks at every page
 _AGAIN_S: Final = 1.0  # between two tries to reach a database that is away

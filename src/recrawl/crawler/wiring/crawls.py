@@ -43,16 +43,6 @@ from recrawl.crawler.wiring.threads import InPlace, OnThread
 from recrawl.crawler.wiring.upkeep import is_lost, mend_index
 from recrawl.errors import InvalidSettings, StateError
 
-__all__ = [
-    "InPlace",
-    "OnThread",
-    "OpenParts",
-    "Parts",
-    "open_crawl",
-    "open_parts",
-    "run_virtual_crawl",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:

@@ -7,8 +7,6 @@ from recrawl.crawler.ports import StatePlace
 from recrawl.errors import InvalidSettings
 from recrawl.terms import Database
 
-__all__ = ["adapters", "check_state"]
-
 
 def check_state(state: StatePlace) -> None:
     """See that what a state needs is installed.

@@ -23,8 +23,6 @@ from recrawl.terms import Document
 if TYPE_CHECKING:
     from recrawl.crawler.database.turns import DatabaseTurn
 
-__all__ = ["DeliveryThreads", "delivering", "open_courier", "verified"]
-
 _LOOK_S: Final = 1.0
 _FILES: Final = ("lines", "tables")
 

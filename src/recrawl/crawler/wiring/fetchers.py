@@ -12,8 +12,6 @@ from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.access import host_headers, proxy
 from recrawl.errors import InvalidSettings
 
-__all__ = ["browser_fetcher", "check_browser", "check_seeds", "http_fetcher"]
-
 
 def http_fetcher(
     settings: Settings,

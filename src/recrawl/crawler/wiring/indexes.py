@@ -8,8 +8,6 @@ from recrawl.crawler.ports import PageIndex, StatePlace
 from recrawl.crawler.wiring.databases import check_state
 from recrawl.errors import OtherVersion
 
-__all__ = ["is_to_be_brought_over", "open_index"]
-
 
 def open_index(
     state: StatePlace, *, language: str = "english", read_only: bool = False

@@ -19,8 +19,6 @@ from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.errors import FetchError
 from recrawl.terms import INDEXABLE, Extract, FetchResponse
 
-__all__ = ["Look", "look_at", "read_as"]
-
 _MOST_REDIRECTS = 5
 
 

@@ -21,8 +21,6 @@ from recrawl.crawler.wiring.upkeep import beside
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Database
 
-__all__ = ["move_from_database", "move_into_database"]
-
 
 def move_into_database(state: Path, database: Database, shards: int) -> int:
     """Copy a state directory into a database, all or nothing; return how many pages.

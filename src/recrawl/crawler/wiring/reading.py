@@ -14,8 +14,6 @@ from recrawl.crawler.settings import Settings
 from recrawl.errors import InvalidSettings
 from recrawl.terms import INDEXABLE, FetchResponse
 
-__all__ = ["reading_mark", "reading_rules", "step_mark", "text_signature"]
-
 
 def reading_rules(settings: Settings) -> ReadingRules:
     """Return how pages are read.

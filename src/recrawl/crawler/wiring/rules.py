@@ -24,8 +24,6 @@ from recrawl.crawler.wiring.reading import reading_mark, step_mark
 from recrawl.crawler.wiring.zones import local_clock
 from recrawl.terms import Discovery, Kind
 
-__all__ = ["crawl_plan", "crawl_rules", "seeds_of", "settings_mark", "with_policies"]
-
 _ASKED_EVERY_S = 0.5
 _ZONE_FROM_S, _ZONE_TO_S = 1_577_836_800.0, 2_208_988_800.0  # the years 2020 to 2039
 

@@ -13,8 +13,6 @@ from recrawl.crawler.ports import Sink
 from recrawl.crawler.settings import SinkSettings
 from recrawl.errors import InvalidSettings, SinkError
 
-__all__ = ["check_extras", "open_sink"]
-
 _MOST_SECRET: Final = 4_096
 _SHORTEST_KEY: Final = 16
 

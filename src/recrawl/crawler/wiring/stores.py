@@ -21,21 +21,6 @@ from recrawl.terms import Database
 if TYPE_CHECKING:
     from recrawl.crawler.database.turns import DatabaseTurn
 
-__all__ = [
-    "CrawlHistory",
-    "database_turn",
-    "feed_entries",
-    "is_running",
-    "open_deliveries",
-    "open_door",
-    "open_frontier",
-    "open_history",
-    "open_steps",
-    "open_subscriptions",
-    "open_tallies",
-]
-
-
 CrawlHistory: TypeAlias = SqliteHistory
 
 

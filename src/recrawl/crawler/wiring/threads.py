@@ -10,8 +10,6 @@ from typing_extensions import override
 
 from recrawl.crawler.ports import Offload
 
-__all__ = ["InPlace", "OnThread"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -13,8 +13,6 @@ from recrawl.crawler.wiring.cluster import Cluster
 from recrawl.errors import DatabaseAway, OwnershipLost
 from recrawl.terms import Database
 
-__all__ = ["crawl_together", "make_tables"]
-
 
 def make_tables(settings: Settings) -> None:
     """Have the database ready to be asked, before a process joins.

@@ -30,8 +30,6 @@ from recrawl.crawler.wiring.stores import is_running, open_frontier
 from recrawl.errors import DamagedState, InputError, OtherVersion, StateError
 from recrawl.terms import Database
 
-__all__ = ["Fault", "back_up", "beside", "check", "is_lost", "mend_index", "repair", "restore"]
-
 _TOLD: Final = 20  # pages and files that are named; of others only the number is told
 
 

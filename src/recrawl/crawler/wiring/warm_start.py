@@ -13,8 +13,6 @@ from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
 
-__all__ = ["KnownVisit", "warm_start"]
-
 # Address, seconds since the epoch, outcome, whether the page had changed.
 KnownVisit = tuple[str, float, str, bool | None]
 _PAGES_AT_ONCE = 500

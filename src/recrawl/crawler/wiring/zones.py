@@ -7,8 +7,6 @@ import numpy as np
 
 from recrawl.processes.local_clock import LocalClock
 
-__all__ = ["local_clock"]
-
 _DAY_S = 86_400.0
 
 

@@ -17,8 +17,6 @@ from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.crawler.wiring.reading import text_signature
 from recrawl.integrations.crawlee.requests import RecrawlRequests
 
-__all__ = ["RecrawlHttpClient"]
-
 
 class RecrawlHttpClient(HttpClient):  # type: ignore[misc] # Crawlee is not in the environment
     """Wraps a client of Crawlee; a page that says nothing new ends before its handler.

@@ -28,8 +28,6 @@ from recrawl.integrations.revisits.visits import Visit, concluded
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import Outcome
 
-__all__ = ["RecrawlRequests"]
-
 _WINDOW: Final = 100  # requests taken from the store at a time
 _PRIOR_RATE_PER_S: Final = 1.0 / (14 * 86_400.0)  # as recrawl's own crawls have it
 _OF_ONE_RUN: Final = {"retry_count", "loaded_url", "handled_at"}

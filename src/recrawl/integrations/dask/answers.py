@@ -4,8 +4,6 @@ from typing import Any
 
 from recrawl.errors import RecrawlError, StateError
 
-__all__ = ["answer_of"]
-
 
 def answer_of(future: Any) -> Any:
     """Return what a worker found, once it has.

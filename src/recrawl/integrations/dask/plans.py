@@ -26,8 +26,6 @@ from recrawl.tables.reading import open_page_table
 from recrawl.tables.spool import Common, fill_spool, untracked
 from recrawl.tables.writing import write_batches
 
-__all__ = ["DaskPlan", "plan_on"]
-
 Result = TypeVar("Result")
 
 

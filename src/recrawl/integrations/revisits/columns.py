@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 
-__all__ = ["before_of", "evidence_of", "pages_of"]
-
 Rows = Sequence[sqlite3.Row]
 
 

@@ -7,8 +7,6 @@ from typing import IO
 
 from recrawl.errors import StateError
 
-__all__ = ["StateLock"]
-
 
 class StateLock:
     """A lock file, held until :meth:`release` or the end of the process.

@@ -20,8 +20,6 @@ from recrawl.crawler.control.revisit_policy import Replan, ask_for_plan
 from recrawl.crawler.runtime.visit_learner import VisitLearner
 from recrawl.integrations.revisits.store import VisitStore
 
-__all__ = ["RevisitOptions", "RevisitPlanner"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from recrawl.integrations.revisits.store import PageRow, VisitStore
 
-__all__ = ["Found", "KeptRequests"]
-
 
 @dataclass(frozen=True, slots=True)
 class Found:

@@ -23,8 +23,6 @@ from recrawl.errors import StateError
 from recrawl.integrations.revisits.columns import before_of, evidence_of, pages_of
 from recrawl.integrations.revisits.sql import queries, schema
 
-__all__ = ["PageRow", "Row", "VisitStore"]
-
 _SHARED: Final = "recrawl.integrations.revisits.sql"
 _VERSION: Final = 3
 _LATER: Final = {2: "beliefs", 3: "births"}  # by version: the files of SQL that add what it has

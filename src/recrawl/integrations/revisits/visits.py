@@ -11,8 +11,6 @@ from recrawl.crawler.control.lifecycle import next_state
 from recrawl.integrations.revisits.store import PageRow, Row
 from recrawl.terms import Lease, Outcome, PageState
 
-__all__ = ["Visit", "concluded", "instant_of"]
-
 _LONGEST_NOTE: Final = 200
 _CHANGED: Final = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
 

@@ -17,8 +17,6 @@ from recrawl.errors import InputError, InvalidSettings, RecrawlError
 from recrawl.integrations.scrapy.options import DEFAULTS, INNER, read_options
 from recrawl.integrations.scrapy.store import RequestStore, SpiderLock
 
-__all__ = ["RecrawlAddon", "told"]
-
 _HERE: Final = "recrawl.integrations.scrapy"
 _NEXT_TO_ENGINE: Final = 1
 _LOOKS: Final = frozenset(

@@ -24,8 +24,6 @@ from recrawl.integrations.scrapy.options import DEFAULTS
 from recrawl.integrations.scrapy.store import RequestStore
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
 
-__all__ = ["Command"]
-
 _DAY_S: Final = 86_400.0
 _VERBS: Final = ("status", "explain", "plan", "visits")
 

@@ -12,8 +12,6 @@ from scrapy.crawler import Crawler
 
 from recrawl.integrations.scrapy.store import RequestStore
 
-__all__ = ["FIRST", "FirstRequests", "is_first"]
-
 FIRST: Final = "recrawl_first"  # key of a request's meta by which a spider says so
 
 

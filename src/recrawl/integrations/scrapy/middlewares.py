@@ -14,8 +14,6 @@ from recrawl.integrations.scrapy.requests import META
 from recrawl.integrations.scrapy.underway import Underway
 from recrawl.integrations.scrapy.visits import SpiderVisits
 
-__all__ = ["RecrawlDownloaderMiddleware", "RecrawlSpiderMiddleware"]
-
 _FOR_EVER: Final = "scrapy.extensions.httpcache.DummyPolicy"
 _log: Final = logging.getLogger(__name__)
 

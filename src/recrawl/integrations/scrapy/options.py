@@ -15,8 +15,6 @@ from recrawl.errors import InputError, InvalidSettings
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import REVISIT_POLICIES
 
-__all__ = ["CHANGES", "DEFAULTS", "INNER", "PREFIX", "Options", "read_options"]
-
 PREFIX: Final = "RECRAWL_"
 INNER: Final = "RECRAWL_SCHEDULER"  # the scheduler that ours wraps
 CHANGES: Final = ("body", "text", "items")

@@ -15,8 +15,6 @@ import xxhash
 from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
 
-__all__ = ["META", "decode_request", "encode_request", "is_readable", "page_id_of"]
-
 META: Final = "recrawl"  # key of a request's meta that holds the number of its page
 _PICKLE: Final = 4
 # Of Scrapy's defaults nothing is kept: most requests are an address and a callback.

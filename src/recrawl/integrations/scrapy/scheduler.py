@@ -23,8 +23,6 @@ from recrawl.integrations.scrapy.requests import META
 from recrawl.integrations.scrapy.underway import Underway
 from recrawl.integrations.scrapy.visits import SpiderVisits
 
-__all__ = ["RecrawlScheduler"]
-
 _LOOK_EVERY_S: Final = 1.0
 _log: Final = logging.getLogger(__name__)
 

@@ -8,8 +8,6 @@ import xxhash
 from itemadapter import ItemAdapter
 from scrapy.http import Response
 
-__all__ = ["item_hash", "items_signature", "response_signature"]
-
 
 def response_signature(response: Response, change: str) -> bytes:
     """Return a signature of what a response says.

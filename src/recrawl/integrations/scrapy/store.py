@@ -15,8 +15,6 @@ from recrawl.integrations.revisits.lock import StateLock
 from recrawl.integrations.revisits.requests import KeptRequests
 from recrawl.integrations.revisits.store import Row
 
-__all__ = ["STORE", "RequestStore", "SpiderLock"]
-
 STORE: Final = "scrapy.sqlite3"
 
 

@@ -8,8 +8,6 @@ from recrawl.integrations.revisits.visits import Visit
 from recrawl.integrations.scrapy.signals import items_signature
 from recrawl.terms import Outcome
 
-__all__ = ["Underway", "header_of"]
-
 
 @dataclass(slots=True, eq=False)
 class Underway(Visit):

@@ -37,8 +37,6 @@ from recrawl.integrations.scrapy.store import RequestStore, SpiderLock
 from recrawl.integrations.scrapy.underway import Underway, header_of
 from recrawl.terms import Outcome
 
-__all__ = ["SpiderVisits"]
-
 _WINDOW: Final = 100  # requests taken from the store at a time
 _TOLD: Final = 10  # reasons why requests cannot be read
 _STUCK_S: Final = 3_600.0  # of a visit whose end nobody told, as other middlewares dropped it

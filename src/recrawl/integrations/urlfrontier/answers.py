@@ -8,8 +8,6 @@ from typing import Any, Final
 from recrawl.integrations.urlfrontier.frontier import Frontier, crawl_of, key_of
 from recrawl.integrations.urlfrontier.interface import message
 
-__all__ = ["ANSWERS", "Refused", "listed"]
-
 _PAGE: Final = 100  # entries of a list where a client sets no number
 _DAY_S: Final = 86_400.0
 _Empty: Final = message("Empty")

@@ -26,8 +26,6 @@ from recrawl.integrations.urlfrontier.store import FrontierStore
 from recrawl.integrations.urlfrontier.told import read_metadata
 from recrawl.terms import Outcome, PageState
 
-__all__ = ["DEFAULT_CRAWL", "Frontier", "Put", "crawl_of", "key_of"]
-
 DEFAULT_CRAWL: Final = "DEFAULT"
 NEVER: Final = "its client said that it is not to be fetched again"
 CLIENT: Final = "its client's date, as nothing is told of the fetch"

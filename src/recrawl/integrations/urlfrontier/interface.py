@@ -16,8 +16,6 @@ from google.protobuf.descriptor_pb2 import (
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
-__all__ = ["FAIL", "METHODS", "OK", "SERVICE", "SKIPPED", "Method", "message"]
-
 SERVICE: Final = "urlfrontier.URLFrontier"
 OK: Final = 0
 SKIPPED: Final = (

@@ -6,8 +6,6 @@ from typing import Final
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 
-__all__ = ["ServiceOptions"]
-
 _PRIOR_RATE_PER_S: Final = 1.0 / (14 * 86_400.0)  # as recrawl's own crawls have it
 
 

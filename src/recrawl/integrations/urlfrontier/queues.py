@@ -12,8 +12,6 @@ from itertools import count
 from math import inf
 from typing import Final
 
-__all__ = ["DEFAULT_DELAY_S", "Queue", "Queues"]
-
 DEFAULT_DELAY_S: Final = 1.0
 
 

@@ -22,8 +22,6 @@ from recrawl.integrations.urlfrontier.frontier import Frontier, Put, crawl_of
 from recrawl.integrations.urlfrontier.interface import FAIL, METHODS, SERVICE, message
 from recrawl.integrations.urlfrontier.options import ServiceOptions
 
-__all__ = ["Service", "serve"]
-
 _TOGETHER: Final = 5_000  # addresses of a transaction
 _UNANSWERED: Final = 10_000  # messages of a stream that are read before they are acknowledged
 _GRACE_S: Final = 2.0

@@ -9,8 +9,6 @@ from typing_extensions import override
 
 from recrawl.integrations.revisits.store import PageRow, Row, VisitStore
 
-__all__ = ["FrontierStore"]
-
 _FILE: Final = "urlfrontier.sqlite3"
 
 

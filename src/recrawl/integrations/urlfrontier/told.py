@@ -7,8 +7,6 @@ from typing import Final
 from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.terms import Outcome
 
-__all__ = ["Told", "read_metadata"]
-
 _LONGEST: Final = 1_000
 _NO_STATUS: Final = 1_000
 _MODIFIED: Final = ("protocol.last-modified", "last-modified")

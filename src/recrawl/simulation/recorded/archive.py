@@ -19,8 +19,6 @@ from recrawl.errors import InputError, InvalidTable
 from recrawl.simulation.recorded.log import PageHistory, RecordedLog
 from recrawl.simulation.recorded.warc_files import WarcFile, warc_files
 
-__all__ = ["Captures", "read_captures"]
-
 _MOST: Final = 3_000_000  # captures
 _LONGEST_URL: Final = 2_000
 _MOST_BYTES: Final = 2 << 20  # of a page; larger ones are not read

@@ -17,8 +17,6 @@ from typing import IO, Final, NamedTuple
 from recrawl.errors import InputError, StateError
 from recrawl.simulation.recorded.log import PageHistory, RecordedLog
 
-__all__ = ["Blobs", "read_log"]
-
 _OFF: Final = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
     *("-c", "log.showSignature=false", "-c", "protocol.allow=never"),

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-__all__ = ["Contents", "PageHistory", "RecordedLog"]
-
 
 @dataclass(slots=True)
 class PageHistory:

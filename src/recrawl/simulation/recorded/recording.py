@@ -10,8 +10,6 @@ from recrawl.simulation.recorded.log import Contents, RecordedLog
 from recrawl.simulation.recorded.site import Habits, RecordedSite
 from recrawl.simulation.recorded.web import RecordedWeb, web_of_log
 
-__all__ = ["MAX_FILE_BYTES", "Recording", "Source"]
-
 MAX_FILE_BYTES: Final = 2 << 20
 
 

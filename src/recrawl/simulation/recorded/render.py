@@ -3,8 +3,6 @@
 from html import escape
 from typing import Final
 
-__all__ = ["READABLE", "render", "title_of"]
-
 _MARKDOWN: Final = frozenset({"md", "markdown", "mdown"})
 _RST: Final = frozenset({"rst"})
 _HTML: Final = frozenset({"html", "htm", "xhtml"})

@@ -20,8 +20,6 @@ from recrawl.simulation.recorded.web import RecordedPage, RecordedWeb
 from recrawl.simulation.site import Answer
 from recrawl.simulation.web import DAY_S, LivePage
 
-__all__ = ["Habits", "RecordedSite"]
-
 _IN_A_LIST: Final = 500  # entries of a directory on one page
 _IN_THE_FEED: Final = 50
 _IN_A_SITEMAP: Final = 50_000

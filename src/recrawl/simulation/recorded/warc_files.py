@@ -13,8 +13,6 @@ from typing_extensions import Buffer, override
 
 from recrawl.errors import InvalidTable
 
-__all__ = ["WarcFile", "warc_files"]
-
 _ZIP: Final = b"PK\x03\x04"
 _GZIP: Final = b"\x1f\x8b"
 _WARC: Final = b"WARC/"

@@ -17,8 +17,6 @@ from recrawl.simulation.recorded.log import PageHistory, RecordedLog
 from recrawl.simulation.recorded.render import READABLE
 from recrawl.simulation.web import DAY_S, true_freshness
 
-__all__ = ["RecordedPage", "RecordedWeb", "web_of_log"]
-
 _BORN_BEFORE = -1.0  # days: pages that were there when the replay began
 
 

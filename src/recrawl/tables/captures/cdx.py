@@ -15,8 +15,6 @@ import msgspec
 from recrawl.tables.captures.lines import read_lines
 from recrawl.tables.captures.looks import Look, Tally
 
-__all__ = ["WANTED", "compact_instant", "read_cdx"]
-
 WANTED: Final = (
     "lines of CDX (with a header ' CDX ...', or of 7, 9 or 11 columns), of CDXJ, or of the JSON "
     "that the Wayback Machine or Common Crawl answers"

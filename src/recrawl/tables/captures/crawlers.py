@@ -12,8 +12,6 @@ import msgspec
 from recrawl.tables.captures.lines import read_lines
 from recrawl.tables.captures.looks import Look, Tally
 
-__all__ = ["NUTCH_WANTED", "STORMCRAWLER_WANTED", "read_nutch", "read_stormcrawler"]
-
 NUTCH_WANTED: Final = (
     "records of `nutch readdb crawldb -dump`, which begin with address and Version"
 )

@@ -11,8 +11,6 @@ from typing import IO, Final
 from recrawl.errors import InvalidTable
 from recrawl.tables.captures.looks import Tally
 
-__all__ = ["open_counted", "read_lines"]
-
 _LONGEST: Final = 1 << 20
 
 

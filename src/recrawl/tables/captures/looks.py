@@ -6,8 +6,6 @@ from typing import Final, NamedTuple
 
 from recrawl.errors import InvalidTable
 
-__all__ = ["Look", "Tally"]
-
 _SHOWN: Final = 3
 
 

@@ -10,8 +10,6 @@ import msgspec
 from recrawl.errors import InvalidTable
 from recrawl.tables.captures.looks import Look, Tally
 
-__all__ = ["WANTED", "read_changedetection"]
-
 WANTED: Final = "watches of changedetection.io: url-watches.json, or a watch.json in each folder"
 _UNITS_S: Final = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 

@@ -13,8 +13,6 @@ from recrawl.tables.complaints import told_columns
 from recrawl.tables.instants import instants
 from recrawl.tables.reading import open_page_table
 
-__all__ = ["WANTED", "read_visits"]
-
 WANTED: Final = "rows with url, visited_at and changed"
 _SEEN: Final = TRUTHS | {"": None}
 _FIRST: Final = "new"

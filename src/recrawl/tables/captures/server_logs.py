@@ -10,8 +10,6 @@ from recrawl.tables.access_logs import read_line
 from recrawl.tables.captures.lines import read_lines
 from recrawl.tables.captures.looks import Look, Tally
 
-__all__ = ["WANTED", "AgentLog"]
-
 WANTED: Final = "lines of the combined format, or JSON with method, uri, status, time, user agent"
 
 

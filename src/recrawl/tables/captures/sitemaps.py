@@ -13,8 +13,6 @@ from recrawl.tables.captures.cdx import compact_instant
 from recrawl.tables.captures.lines import open_counted
 from recrawl.tables.captures.looks import Look, Tally
 
-__all__ = ["WANTED", "read_sitemap", "snapshot_instant"]
-
 WANTED: Final = "url elements with loc and lastmod"
 _IN_NAME: Final = re.compile(r"(?<!\d)(\d{14}|\d{8})(?!\d)|(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 

@@ -14,8 +14,6 @@ from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.errors import StateError
 from recrawl.tables.captures.looks import Look
 
-__all__ = ["SCHEMA", "SortedLooks"]
-
 SCHEMA: Final = pa.schema(
     [
         ("url", pa.string()),

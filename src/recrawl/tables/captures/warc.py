@@ -15,8 +15,6 @@ from recrawl.errors import InputError, InvalidTable
 from recrawl.simulation.recorded.warc_files import WarcFile, warc_files
 from recrawl.tables.captures.looks import Look, Tally
 
-__all__ = ["WANTED", "read_warc"]
-
 WANTED: Final = "response or revisit records of WARC"
 _BLOCK: Final = 1 << 16
 

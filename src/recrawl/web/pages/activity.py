@@ -6,8 +6,6 @@ from typing import Any, Final
 from recrawl.web.markup import Child, Markup, element
 from recrawl.web.pages.layout import ago, document, spoken
 
-__all__ = ["activity_page"]
-
 _NUMBERS: Final = ("changes", "new pages")
 
 

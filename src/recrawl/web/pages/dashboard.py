@@ -3,8 +3,6 @@
 from recrawl.web.markup import Child, Markup, element
 from recrawl.web.pages.layout import document
 
-__all__ = ["dashboard_page"]
-
 
 def dashboard_page() -> str:
     """Return the page; what it shows comes by itself."""

@@ -8,8 +8,6 @@ from typing import Final
 from recrawl.web.files import static_url
 from recrawl.web.markup import GAP, Child, Markup, Pattern, element, joined
 
-__all__ = ["ago", "brief", "counted", "document", "facts_list", "message_page", "spoken"]
-
 _UNITS: Final = (
     ("year", 31_557_600.0),
     ("day", 86_400.0),

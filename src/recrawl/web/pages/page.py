@@ -12,8 +12,6 @@ from recrawl.quantities import show_bytes
 from recrawl.web.markup import Child, Markup, element, link
 from recrawl.web.pages.layout import ago, brief, counted, document, facts_list, spoken
 
-__all__ = ["page_explained", "page_unknown"]
-
 _WIDTH: Final = 1000
 _FAILED: Final = (
     "failed",

@@ -10,8 +10,6 @@ from recrawl.terms import Hit
 from recrawl.web.markup import GAP, Child, Markup, Pattern, element, joined, link
 from recrawl.web.pages.layout import ago, counted, document
 
-__all__ = ["AGES", "PER_PAGE", "SearchQuestion", "SearchResult", "search_page"]
-
 PER_PAGE: Final = 10
 AGES: Final[Mapping[str, tuple[str, float | None]]] = {
     "": ("any age", None),

@@ -3,8 +3,6 @@
 from recrawl.web.markup import Child, Markup, element
 from recrawl.web.pages.layout import document
 
-__all__ = ["what_if_page"]
-
 _ROWS = (
     ("freshness", "Fresh in the long run, by weight"),
     ("price", "Fetches for one more fresh page"),

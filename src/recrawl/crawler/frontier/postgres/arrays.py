@@ -14,8 +14,6 @@ from typing_extensions import override
 
 from recrawl.crawler.database.connections import Connection
 
-__all__ = ["Array", "arrays", "takes_arrays", "told"]
-
 _LENGTH: Final = Struct(">i")
 _NULL: Final = _LENGTH.pack(-1)
 _HEAD: Final = Struct(">iiIii")  # dimensions, whether there is NULL, type, length, first number

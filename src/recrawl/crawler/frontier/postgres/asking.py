@@ -10,8 +10,6 @@ import psycopg
 from recrawl.crawler.database.connections import Connection, check_schema, connect, translated
 from recrawl.terms import Database
 
-__all__ = ["Asked", "as_sqlite", "opened"]
-
 
 class Asked:
     """Answers statements by name and parameters, as ``sqlite3.Connection`` does.

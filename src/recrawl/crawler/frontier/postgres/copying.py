@@ -22,8 +22,6 @@ from recrawl.crawler.frontier.postgres.arrays import Array, arrays, takes_arrays
 from recrawl.crawler.frontier.postgres.loading import Loading
 from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, LATE, Table
 
-__all__ = ["Copying", "added", "at_once", "batches", "written"]
-
 _BATCH: Final = 5_000
 
 

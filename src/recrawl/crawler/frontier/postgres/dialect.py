@@ -7,8 +7,6 @@ from typing import Final
 
 from recrawl.crawler.frontier.sql import named, queries
 
-__all__ = ["statements"]
-
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
 _NUMBERS: Final = "SELECT value::bigint FROM json_array_elements_text(:{}::json)"
 _REWRITTEN: Final = (

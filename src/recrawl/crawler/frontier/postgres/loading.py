@@ -13,8 +13,6 @@ from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, LATE, PAGE
 from recrawl.crawler.frontier.sql import migrations
 from recrawl.crawler.ports import LATEST_VISITS
 
-__all__ = ["Loading", "private_copy"]
-
 _SLICE: Final = 1_000  # pages that are copied at once, between two calls of a crawl
 
 

@@ -17,8 +17,6 @@ from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.frontier.postgres.arrays import arrays, takes_arrays, told
 from recrawl.crawler.frontier.postgres.copying import batches
 
-__all__ = ["rows_from_database", "rows_into_database"]
-
 _BATCH: Final = 5_000
 _LONGEST_S: Final = 20 * 365 * 86_400.0  # of a history; a longer one has instants that are none
 _TABLES: Final = tuple(

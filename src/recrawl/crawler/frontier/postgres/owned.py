@@ -38,8 +38,6 @@ from recrawl.terms import (
     Discovery,
 )
 
-__all__ = ["PostgresFrontier"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 _AT_ONCE: Final = 20_000  # pages that are brought before a crawl begins; of whole shards

@@ -25,18 +25,6 @@ from recrawl.crawler.frontier.tally_door import TallyDoor
 from recrawl.errors import StateError
 from recrawl.terms import Database
 
-__all__ = [
-    "PostgresDeliveries",
-    "PostgresDoor",
-    "PostgresHistory",
-    "PostgresReader",
-    "PostgresSubscriptions",
-    "PostgresTallies",
-    "asked_for",
-    "is_alive",
-    "named",
-]
-
 _ALIVE: Final = (
     "SELECT count(*) FROM process "
     "WHERE NOT ended AND until_s >= extract(epoch FROM clock_timestamp())"

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["APPENDED", "KEPT", "LATE", "PAGE", "Table"]
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
