@@ -15,45 +15,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, TypeVar
 
-__all__ = [
-    "COUNTED",
-    "EVEN",
-    "IMPORTANCE_SOURCES",
-    "INDEXABLE",
-    "REVISIT_POLICIES",
-    "About",
-    "Announcer",
-    "Birth",
-    "BufferedPage",
-    "Change",
-    "ChangeKind",
-    "Database",
-    "Difference",
-    "Discovery",
-    "Document",
-    "Extract",
-    "FetchResponse",
-    "Hit",
-    "HostRecord",
-    "Item",
-    "Kind",
-    "Lease",
-    "Outcome",
-    "PageDetails",
-    "PageState",
-    "PageUpdate",
-    "PageWorth",
-    "PlanRecord",
-    "SinkState",
-    "Subscription",
-    "Taken",
-    "Verdict",
-    "Visit",
-    "VisitAnswer",
-    "VisitedPage",
-]
-
-
 # What makes pages important; each has a share.
 EVEN: Final = "even"  # every page alike
 COUNTED: Final = ("searches", "logs", "table")

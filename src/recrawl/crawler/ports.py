@@ -51,29 +51,6 @@ from recrawl.terms import (
     VisitedPage,
 )
 
-__all__ = [
-    "LATEST_VISITS",
-    "AdmissionLimits",
-    "ChanceLearner",
-    "Clock",
-    "Deliveries",
-    "EventSink",
-    "Extractor",
-    "Feed",
-    "FetchOptions",
-    "Fetcher",
-    "Frontier",
-    "HubClient",
-    "Offload",
-    "PageIndex",
-    "Preparation",
-    "Sink",
-    "StatePlace",
-    "Subscriptions",
-    "Visits",
-    "Worths",
-]
-
 if TYPE_CHECKING:  # a search needs none of it, and waits for no import of it
     import numpy as np
     from numpy.typing import NDArray

@@ -17,8 +17,6 @@ from recrawl.fleet.events import EventModel, join_events
 from recrawl.fleet.policy_iteration import improve_policy
 from recrawl.kernels.arrays import Counts, Matrix
 
-__all__ = ["Area", "AreaFleet", "AreaOptimum", "solve_areas", "solve_shares"]
-
 _MOST_STATES: Final = 100_000
 _MOST_SHARES: Final = 5_000
 

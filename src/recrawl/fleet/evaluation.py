@@ -17,8 +17,6 @@ from recrawl.kernels.fleet_graph import (
     occupy_class,
 )
 
-__all__ = ["evaluate_curve_policy", "evaluate_policy", "policy_graph"]
-
 
 def evaluate_policy(model: ControlledBuffer, policy: RobotPolicy) -> tuple[FleetMeasures, ...]:
     """Long-run averages of a policy, one entry for each recurrent class, the cheapest first.

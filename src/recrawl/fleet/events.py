@@ -13,8 +13,6 @@ import numpy as np
 from recrawl.fleet.model import ControlledBuffer
 from recrawl.kernels.arrays import Counts, Matrix
 
-__all__ = ["EventModel", "Graph", "from_buffer", "join_events"]
-
 Graph = tuple[Counts, Counts, Matrix]
 
 

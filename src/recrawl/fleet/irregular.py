@@ -24,14 +24,6 @@ from recrawl.kernels.arrays import Integers, Matrix
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = [
-    "IrregularFleet",
-    "IrregularOptimum",
-    "evaluate_irregular",
-    "solve_irregular",
-    "starvation_and_loss",
-]
-
 _EFFORT_S: Final = 2.0  # about how long a search may take, but for the curves that it starts from
 _ASTRAY: Final = 1e-7  # share of pages that may come and neither be lost nor go out
 _BETTER: Final = 1e-9  # relative: less is rounding

@@ -9,8 +9,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Matrix
 from recrawl.processes.intervals import gamma_bounds, student_975
 
-__all__ = ["MeasuredRate", "estimate_fetch_rate", "estimate_index_rate"]
-
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRate:

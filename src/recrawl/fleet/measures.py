@@ -8,8 +8,6 @@ import numpy as np
 from recrawl.fleet.model import ControlledBuffer
 from recrawl.kernels.arrays import Matrix
 
-__all__ = ["FleetMeasures", "measure_occupancy"]
-
 
 @dataclass(frozen=True, slots=True)
 class FleetMeasures:

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Matrix
 
-__all__ = ["ControlledBuffer", "Matrix"]
-
 
 @dataclass(frozen=True, eq=False)
 class ControlledBuffer:

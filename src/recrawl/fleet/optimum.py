@@ -15,8 +15,6 @@ from recrawl.fleet.policy import RobotPolicy
 from recrawl.fleet.policy_iteration import improve_policy
 from recrawl.kernels.arrays import Matrix
 
-__all__ = ["RobotOptimum", "solve_robots", "solve_robots_generally", "solve_robots_unrestricted"]
-
 _MOST_STATES = 100_000_000  # an unrestricted search stops here
 _MOST_GENERAL = 200_000_000  # numbers in one band of the general method
 

@@ -10,8 +10,6 @@ from recrawl.errors import InvalidModel, NotConverged
 from recrawl.fleet.phased import PhasedFleet
 from recrawl.kernels.arrays import Matrix
 
-__all__ = ["PhasedStatic", "solve_phased_static"]
-
 _MOST_CHOICES = 20_000
 _ASTRAY = 1e-9  # by how much the law may be out of balance
 

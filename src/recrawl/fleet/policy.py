@@ -7,8 +7,6 @@ import numpy as np
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Flags
 
-__all__ = ["Flags", "RobotPolicy", "SwitchingCurves"]
-
 
 @dataclass(frozen=True, slots=True)
 class SwitchingCurves:

@@ -21,8 +21,6 @@ from recrawl.kernels.fleet_graph import (
     lead_into,
 )
 
-__all__ = ["EventOptimum", "improve_policy"]
-
 _LIMIT = 1000
 
 

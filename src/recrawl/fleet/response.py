@@ -15,8 +15,6 @@ from recrawl.fleet.model import ControlledBuffer
 from recrawl.fleet.optimum import RobotOptimum, solve_robots
 from recrawl.fleet.static import StaticOptimum, length_distribution
 
-__all__ = ["ResponseOptimum", "solve_response", "solve_static_response"]
-
 _LEVELS = 7  # prices tried for one stretch of response times
 
 

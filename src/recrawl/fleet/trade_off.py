@@ -9,8 +9,6 @@ from recrawl.fleet.model import ControlledBuffer
 from recrawl.fleet.optimum import solve_robots
 from recrawl.fleet.static import StaticOptimum, solve_static
 
-__all__ = ["TradeOff", "sweep_weights"]
-
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:

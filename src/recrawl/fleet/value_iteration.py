@@ -12,8 +12,6 @@ from recrawl.errors import InvalidModel, NotConverged
 from recrawl.fleet.model import ControlledBuffer
 from recrawl.kernels.fleet_value_iteration import iterate_values
 
-__all__ = ["ValueIteration", "iterate_as_published", "iterate_to_span"]
-
 PUBLISHED_DAMPING = 0.99999
 PUBLISHED_CHANGE = 1e-5
 

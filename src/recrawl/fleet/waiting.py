@@ -8,8 +8,6 @@ from recrawl.errors import InvalidModel
 from recrawl.fleet.model import ControlledBuffer
 from recrawl.kernels.arrays import Matrix
 
-__all__ = ["share_waiting_longer"]
-
 
 def share_waiting_longer(
     model: ControlledBuffer, occupancy: Matrix, limit: float, *, servers: int = 1

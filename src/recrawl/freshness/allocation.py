@@ -24,15 +24,6 @@ from recrawl.freshness.pages import Pages
 from recrawl.freshness.passes import PART, Passes
 from recrawl.kernels.arrays import Vector
 
-__all__ = [
-    "Plan",
-    "solve",
-    "solve_even_age",
-    "solve_even_freshness",
-    "solve_harmonic",
-    "solve_random_freshness",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Plan:

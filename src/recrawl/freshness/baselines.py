@@ -9,8 +9,6 @@ from recrawl.freshness.limits import Limit, Tree, grow_tree
 from recrawl.freshness.pages import Pages
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["allocate_proportionally", "allocate_uniformly", "share_out"]
-
 
 def allocate_uniformly(
     pages: Pages, budget: float, host_caps: ArrayLike | None = None, limits: Sequence[Limit] = ()

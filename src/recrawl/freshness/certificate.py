@@ -18,8 +18,6 @@ from recrawl.freshness.threads import in_order
 from recrawl.kernels.arrays import Vector
 from recrawl.kernels.staleness import certify
 
-__all__ = ["Certificate", "Judge"]
-
 
 @dataclass(frozen=True, eq=False)
 class Certificate:

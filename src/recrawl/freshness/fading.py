@@ -20,8 +20,6 @@ from recrawl.freshness.limits import Limit
 from recrawl.freshness.pages import Pages
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["as_changes", "fading_index", "fading_interval", "fading_pages", "solve_fading"]
-
 
 def fading_pages(
     item_rates: ArrayLike,

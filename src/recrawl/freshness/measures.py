@@ -26,8 +26,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Vector
 from recrawl.kernels.staleness import FAMILIES, fill_entire_exponential, fill_loss_and_worth
 
-__all__ = ["AGE", "FRESHNESS", "HARMONIC", "STALENESS", "Measure"]
-
 
 @dataclass(frozen=True)
 class Measure:

@@ -29,17 +29,6 @@ from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.gaps import CLOSED_HARMONIC, CLOSED_SQUARE, TABLE
 from recrawl.kernels.staleness import FAMILIES
 
-__all__ = [
-    "EVEN_AGE",
-    "EVEN_FRESHNESS",
-    "EVEN_HARMONIC",
-    "OBJECTIVES",
-    "RANDOM_AGE",
-    "RANDOM_FRESHNESS",
-    "RANDOM_HARMONIC",
-    "Objective",
-]
-
 Table: TypeAlias = tuple[Vector, Integers, Vector]
 Law: TypeAlias = tuple[int, int, Vector, Integers, Vector]
 

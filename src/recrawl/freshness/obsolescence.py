@@ -18,16 +18,6 @@ from recrawl.freshness.even_accesses import share_accesses
 from recrawl.kernels.arrays import Vector
 from recrawl.processes.access_times import AccessTime
 
-__all__ = [
-    "AccessPlan",
-    "bound_obsolescence",
-    "evaluate_distances",
-    "evaluate_random_access",
-    "evaluate_sequence",
-    "solve_even_accesses",
-    "solve_random_accesses",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class AccessPlan:

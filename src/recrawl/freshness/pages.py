@@ -12,8 +12,6 @@ from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.columns import first_above, first_outside
 from recrawl.kernels.gaps import BLOCK
 
-__all__ = ["Pages"]
-
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 
 _COLUMNS = ("change_rates", "weights", "fetch_costs", "min_rates", "max_rates", "hosts")

@@ -21,8 +21,6 @@ from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.classes import add_to_classes
 from recrawl.kernels.gaps import CLOSED_SQUARE, add_demand, write_rates
 
-__all__ = ["PART", "Passes"]
-
 PART = 1 << 19  # pages of one part in memory: enough to hide the cost of a call
 _MANY = 1 << 16  # pages from which on it pays to refine the price before the search
 _SAMPLE = 1 << 20  # pages enough for a price that is good to a percent

@@ -15,8 +15,6 @@ import numpy as np
 from recrawl.errors import NotConverged
 from recrawl.kernels.arrays import Flags, Vector
 
-__all__ = ["Crossing", "search_prices"]
-
 Demand: TypeAlias = Callable[[Vector, Flags], tuple[Vector, Vector]]
 
 TOLERANCE = 1e-10

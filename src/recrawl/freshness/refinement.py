@@ -19,8 +19,6 @@ from recrawl.kernels.active import BLOCK, split_active
 from recrawl.kernels.arrays import Vector
 from recrawl.kernels.gaps import CLOSED_SQUARE, add_demand
 
-__all__ = ["refine_price"]
-
 _WIDTH = 0.02  # several standard errors of the price from a million pages
 _FACTOR = 30.0  # the bracket beside the step from the first price to the second
 _STEP = 64  # one page in so many tells how demand bends

@@ -21,8 +21,6 @@ from recrawl.kernels.arrays import Vector
 from recrawl.kernels.gaps import write_rates
 from recrawl.kernels.staleness import certify
 
-__all__ = ["PriceList", "average_value", "solve_prices"]
-
 
 @dataclass(frozen=True, eq=False)
 class PriceList:

@@ -12,8 +12,6 @@ from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["TradeOffCurve", "trace_trade_off"]
-
 
 @dataclass(frozen=True, eq=False)
 class TradeOffCurve:

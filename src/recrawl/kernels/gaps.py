@@ -21,8 +21,6 @@ import numpy as np
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = ["BLOCK", "CLOSED_HARMONIC", "CLOSED_SQUARE", "TABLE", "add_demand", "write_rates"]
-
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 Law: TypeAlias = tuple[int, int, Vector, Integers, Vector]
 

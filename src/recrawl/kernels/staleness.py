@@ -14,8 +14,6 @@ import numpy as np
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.compile import kernel, sized_kernel
 
-__all__ = ["FAMILIES", "certify", "fill_entire_exponential", "fill_loss_and_worth"]
-
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 
 # Number of each (measure, spacing) that a loop below understands.

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Counts, Vector
 
-__all__ = ["BatchLog", "split_log"]
-
 _BLOCKS = 20
 
 

@@ -17,8 +17,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Flags, Integers, Singles, Vector
 from recrawl.kernels.compile import HAS_COMPILER
 
-__all__ = ["OCTAVES", "PRIOR_SHAPE", "RateBeliefs", "long_run_rate"]
-
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 _VAGUE_PAGES: Final = 3.0
 _VAGUE_SHARE: Final = 0.1  # of each law, whatever is learned

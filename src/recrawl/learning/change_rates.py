@@ -8,8 +8,6 @@ import numpy as np
 from recrawl.errors import InvalidModel, NotConverged
 from recrawl.kernels.arrays import Flags, Integers, Vector
 
-__all__ = ["ChangeRates", "bound_change_rates", "estimate_change_rates", "maximise_likelihood"]
-
 _POINTS: Final = 193  # of the posterior, from far left to far right of its top
 _AT_ONCE: Final = 20_000  # visits whose likelihood is computed at one time
 

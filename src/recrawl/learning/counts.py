@@ -11,8 +11,6 @@ import numpy as np
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
 
-__all__ = ["shrunk_means", "shrunk_rates"]
-
 _LEAST_SHAPE: Final = 0.05
 _GREATEST_SHAPE: Final = 50.0
 _VAGUE: Final = 1.0  # pages' worth of the shape 1/2 that estimates of the shape begin with

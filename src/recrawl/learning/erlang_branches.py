@@ -21,15 +21,6 @@ from recrawl.learning.branch_starts import spread_starts
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = [
-    "BranchFit",
-    "branchings",
-    "fit_branches",
-    "fit_dependent_branches",
-    "select_branches",
-    "select_dependent_branches",
-]
-
 _TOLERANCE = 1e-8  # gain in mean log-likelihood by three steps
 _MOST_CHOSEN = 4000  # observations that choose among beginnings
 _STAYS = (0.0, 0.6, 0.95)  # chances to stay in a branch, at the beginning

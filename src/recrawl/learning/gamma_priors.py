@@ -12,8 +12,6 @@ import numpy as np
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
 
-__all__ = ["digamma", "gamma_shape", "learn_gamma_priors", "trigamma"]
-
 _LEAST_SHAPE: Final = 0.02
 _GREATEST_SHAPE: Final = 20.0  # pages of one group never are as alike as more would say
 _VAGUE_SHAPE: Final = 0.5

@@ -10,8 +10,6 @@ from recrawl.kernels.arrays import Integers, Vector
 from recrawl.learning.counts import shrunk_rates
 from recrawl.terms import EVEN, IMPORTANCE_SOURCES
 
-__all__ = ["Importance", "by_counts", "combined"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Importance:

@@ -8,8 +8,6 @@ import numpy as np
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Flags, Integers, Vector
 
-__all__ = ["Truthfulness", "judge_tally", "judge_truthfulness", "split_visits", "tally_dates"]
-
 _LEAST_KINDS: Final = 3  # visits of each kind, changed and not, before anything is believed
 _LEAST_AGREED: Final = 0.9
 _NEVER_NOW: Final = 0.05  # share of an interval by which a change just before the visit is close

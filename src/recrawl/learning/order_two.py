@@ -11,8 +11,6 @@ from recrawl.learning.phase_type_moments import fit_three_moments, fit_two_momen
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["OrderTwoFit", "correlation_bound", "fit_order_two"]
-
 
 @dataclass(frozen=True, eq=False)
 class OrderTwoFit:

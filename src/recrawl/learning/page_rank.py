@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from recrawl.errors import InvalidModel, NotConverged
 from recrawl.kernels.arrays import Integers, Vector
 
-__all__ = ["LinkGraph", "PageRank", "rank_pages"]
-
 _CHUNK: Final = 1 << 20  # links that are looked at together: what is made of them stays small
 
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from recrawl.errors import InvalidModel
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["InfeasibleMoments", "fit_three_moments", "fit_two_moments"]
-
 _MOST_STAGES = 200
 _LARGEST = 1e40  # cubes of numbers up to this, and of one over them, are numbers
 _EXACT = 1e-10

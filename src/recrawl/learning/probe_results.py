@@ -8,8 +8,6 @@ from recrawl.errors import InvalidModel, NotConverged
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.weekly_intensity import CANDIDATES, cell_labels
 
-__all__ = ["ProbedIntensity", "estimate_from_probes"]
-
 _STRENGTHS = (1.0, 4.0, 16.0)
 _MODELS = (
     "constant",

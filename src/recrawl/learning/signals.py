@@ -11,8 +11,6 @@ import numpy as np
 from recrawl.errors import InvalidModel, NotConverged
 from recrawl.kernels.arrays import Flags, Vector
 
-__all__ = ["SignalQuality", "learn_signal_quality"]
-
 
 @dataclass(frozen=True, slots=True)
 class SignalQuality:

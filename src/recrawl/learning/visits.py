@@ -7,8 +7,6 @@ import numpy as np
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Flags, Integers, Vector
 
-__all__ = ["VisitIntervals", "intervals_between"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VisitIntervals:

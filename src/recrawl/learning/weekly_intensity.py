@@ -7,8 +7,6 @@ import numpy as np
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
 
-__all__ = ["CANDIDATES", "WeeklyIntensity", "cell_labels", "estimate_weekly_intensity"]
-
 WEEK_CELLS = 168
 _STRENGTHS = (1.0, 4.0, 16.0, 64.0)
 # name -> the chain of partitions, from coarse to fine, as (kind of day, hours in a block)

@@ -5,8 +5,6 @@ import numpy as np
 from recrawl.kernels.arrays import Vector
 from recrawl.probing.model import ProbedSource
 
-__all__ = ["bound_as_published", "bound_interval", "bound_shift", "bound_within_pieces"]
-
 
 def bound_interval(source: ProbedSource, length: float) -> float:
     r"""Lemma 6: an interval costs at most :math:`\tfrac12\bar a\bar\lambda\,(f - s)^2`.

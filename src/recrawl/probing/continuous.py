@@ -14,8 +14,6 @@ from recrawl.probing.grid import solve_exactly
 from recrawl.probing.improvement import improve_blocks
 from recrawl.probing.model import ProbedSource
 
-__all__ = ["ContinuousOptimum", "solve_continuous", "solve_continuous_with_gap"]
-
 _TOLERANCE = 1e-9
 
 

@@ -11,8 +11,6 @@ from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_grid import find_last
 from recrawl.kernels.probe_matrix import check_monge, solve_as_monge, solve_as_published
 
-__all__ = ["GeneralOptimum", "solve_general"]
-
 _MOST = 20_000
 _SLACK = 1e-12
 

@@ -12,16 +12,6 @@ from recrawl.kernels.probe_grid import find_last, price_once, solve_count, solve
 from recrawl.probing.bounds import bound_as_published, bound_within_pieces
 from recrawl.probing.model import ProbedSource
 
-__all__ = [
-    "ProbeOptimum",
-    "cost_by_count",
-    "make_grid",
-    "solve_at_most",
-    "solve_at_price",
-    "solve_exactly",
-    "solve_layered",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class ProbeOptimum:

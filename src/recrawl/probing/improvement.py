@@ -12,8 +12,6 @@ from recrawl.kernels.probe_cost import improve_by_moves
 from recrawl.probing.model import ProbedSource
 from recrawl.probing.schedule import check_schedule
 
-__all__ = ["ImprovedSchedule", "improve_blocks", "improve_schedule"]
-
 _MOST_MOVES = 10_000_000
 _MOST_BLOCKS = 10_000
 _TIGHT = 1e-9  # of the gap, by which two probes are as close as they may be

@@ -11,8 +11,6 @@ from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_cost import accumulate, sum_intervals
 from recrawl.probing.profile import Profile
 
-__all__ = ["ProbedSource"]
-
 
 @dataclass(frozen=True, eq=False)
 class ProbedSource:

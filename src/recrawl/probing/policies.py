@@ -6,8 +6,6 @@ from recrawl.kernels.arrays import Vector
 from recrawl.kernels.probe_cost import find_threshold_schedule
 from recrawl.probing.model import ProbedSource
 
-__all__ = ["schedule_first_arrival", "schedule_threshold", "schedule_uniform"]
-
 
 def schedule_uniform(source: ProbedSource, n: int) -> Vector:
     """N probes evenly over the period, shape (n,).

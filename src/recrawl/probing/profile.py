@@ -15,8 +15,6 @@ from recrawl.kernels.arrays import Vector
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Profile", "Vector"]
-
 
 @dataclass(frozen=True, eq=False)
 class Profile:

@@ -10,8 +10,6 @@ from recrawl.kernels.probe_matrix import fill_as_published, solve_as_published
 from recrawl.probing.grid import make_grid
 from recrawl.probing.model import ProbedSource
 
-__all__ = ["cost_matrix", "solve_published"]
-
 _MOST = 20_000
 
 

@@ -10,8 +10,6 @@ from recrawl.kernels.arrays import Vector
 from recrawl.probing.model import ProbedSource
 from recrawl.probing.profile import Profile
 
-__all__ = ["ActualCost", "ProbeMeasures", "check_schedule", "evaluate_events", "evaluate_schedule"]
-
 
 @dataclass(frozen=True, slots=True)
 class ProbeMeasures:

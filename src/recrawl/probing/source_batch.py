@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
 
-__all__ = ["SourceBatch"]
-
 
 @dataclass(frozen=True, eq=False)
 class SourceBatch:

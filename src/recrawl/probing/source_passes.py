@@ -12,15 +12,6 @@ from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.kernels.probe_grid import count_probes, solve_counts
 from recrawl.probing.source_batch import SourceBatch
 
-__all__ = [
-    "Batches",
-    "ManySchedules",
-    "count_sources",
-    "on_threads",
-    "pieces_of",
-    "schedule_sources",
-]
-
 Batches = Callable[[], Iterable[SourceBatch]]
 
 

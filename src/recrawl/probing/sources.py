@@ -26,8 +26,6 @@ from recrawl.probing.source_passes import (
     schedule_sources,
 )
 
-__all__ = ["ProbeAllocation", "allocate_probes", "schedule_batches"]
-
 _ROUNDS = 200
 _Progress = Callable[[int, int], None]
 

@@ -15,8 +15,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Flags, Vector
 from recrawl.probing.model import ProbedSource
 
-__all__ = ["TripPlan", "plan_trips"]
-
 _MOST_POINTS: Final = 2_000
 _ASCENTS: Final = 400
 _CLOSE: Final = 1e-9

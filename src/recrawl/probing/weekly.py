@@ -5,8 +5,6 @@ from itertools import pairwise
 from recrawl.errors import InvalidModel
 from recrawl.probing.profile import Profile
 
-__all__ = ["DBWORLD", "MICRONET", "work_hours"]
-
 _WORKDAYS = 5
 
 

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["AccessTime", "ConstantTime", "ObservedTimes"]
-
 
 class AccessTime(Protocol):
     """A law of access times; :class:`recrawl.processes.phase_type.PhaseType` is one too."""

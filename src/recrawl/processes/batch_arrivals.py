@@ -13,8 +13,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Matrix
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 
-__all__ = ["BatchArrivals"]
-
 _TOLERANCE = 1e-8  # of a row's largest rate: what people lose when they print a matrix
 
 

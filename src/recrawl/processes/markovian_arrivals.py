@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["MarkovianArrivals"]
-
 
 @dataclass(frozen=True, eq=False, init=False)
 class MarkovianArrivals:

@@ -10,8 +10,6 @@ from recrawl.kernels.arrays import Vector
 from recrawl.processes.access_times import AccessTime, ConstantTime, ObservedTimes
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["ConvexOrder", "compare_times", "expected_excess"]
-
 _GRID = 2_000
 _TAIL = 1e-9  # of the mean, that is left beyond the last threshold
 _ROUNDING = 1e-10

@@ -9,8 +9,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Complexes, Vector
 from recrawl.processes.transforms import log_transform
 
-__all__ = ["PhaseType"]
-
 
 @dataclass(frozen=True, eq=False, init=False)
 class PhaseType:

@@ -30,8 +30,6 @@ from recrawl.reproductions.result import Reproduction, Row
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["agrees", "figures", "table_1", "table_2", "table_3", "table_4"]
-
 _PAPER = "Avrachenkov, Dudin, Klimenok, Nain, Semenova 2011"
 _RECONSTRUCTED = (
     "The matrices of the example are missing from the copy of the paper that was read; service, "

@@ -9,8 +9,6 @@ from recrawl.errors import InputError
 from recrawl.kernels.compile import require_compiler
 from recrawl.reproductions.result import Reproduction
 
-__all__ = ["NAMES", "ON_DATA", "reproduce"]
-
 _FOUND: Final[Mapping[str, tuple[str, str]]] = {
     # name: function that returns a Reproduction, what it is
     "altman-figure-1": (

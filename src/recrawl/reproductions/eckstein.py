@@ -30,16 +30,6 @@ from recrawl.tables.event_logs import EventLog, fit_log, read_event_log
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "MONDAY_S",
-    "compare_on_trace",
-    "compare_policies",
-    "grids",
-    "learn_and_keep",
-    "policies",
-    "traces",
-]
-
 _PAPER = "Eckstein, Gal, Reiner 2005"
 _TRACES = {"DBWorld": (DBWORLD, (9, 18)), "MicroNet": (MICRONET, (9, 19))}
 _SHOWN = (7, 28, 56)

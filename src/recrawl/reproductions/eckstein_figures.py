@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["POLICIES", "Compared", "compare_on", "figures"]
-
 _CELLS = 672  # of a week: quarters of an hour
 _SHOWN = (7, 21, 70)
 _DRAWN = (3, 5, 7, 10, 14, 21, 35, 50, 70)

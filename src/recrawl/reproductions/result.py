@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Reproduction", "Row"]
-
 Cells: TypeAlias = Mapping[str, object]
 
 

@@ -25,8 +25,6 @@ from recrawl.reproductions.talim_printed import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["figures", "table_1", "table_2"]
-
 _PAPER = "Talim, Liu, Nain, Coffman 2001"
 _STOPPED = (
     "The printed C_d is where the paper's value iteration stopped (its rule, a relative change "

@@ -11,8 +11,6 @@ from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 from recrawl.sequencing.costs import TabulatedCosts
 
-__all__ = ["loss_costs", "obsolescence_costs", "preemptive_loss_costs"]
-
 
 def loss_costs(
     service_rates: ArrayLike, arrivals: MarkovianArrivals, *, longest: int = 4096

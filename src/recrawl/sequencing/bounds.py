@@ -10,14 +10,6 @@ from recrawl.kernels.arrays import Vector
 from recrawl.kernels.distances import integer_gaps
 from recrawl.sequencing.costs import AgeingCosts, DistanceCosts
 
-__all__ = [
-    "OrderBound",
-    "bound_even_gaps",
-    "bound_frequencies",
-    "bound_table_gaps",
-    "bound_whole_gaps",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class OrderBound:

@@ -8,8 +8,6 @@ import numpy as np
 from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.costs import DistanceCosts
 
-__all__ = ["Conditions", "check_conditions"]
-
 Condition: TypeAlias = Literal["(2)", "(3)", "(4)", "none"]
 
 

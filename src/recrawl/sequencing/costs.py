@@ -15,8 +15,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.processes.access_times import AccessTime
 
-__all__ = ["AgeingCosts", "DistanceCosts", "TabulatedCosts"]
-
 
 class DistanceCosts(Protocol):
     """Convex costs f_i(d) of distances d = 1, 2, ..."""

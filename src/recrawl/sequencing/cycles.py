@@ -11,8 +11,6 @@ from recrawl.kernels.distances import cyclic_distances
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
 from recrawl.sequencing.streams import AccessStream, State
 
-__all__ = ["CycleStream", "close_cycle"]
-
 
 class CycleStream:
     """A cycle that is repeated for ever.

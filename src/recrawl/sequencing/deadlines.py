@@ -10,8 +10,6 @@ from recrawl.kernels.orders import serve_eligible
 from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.streams import State
 
-__all__ = ["DeadlineStream"]
-
 
 class DeadlineStream:
     """The j-th visit to a page within slots (j - 1) / f and j / f, the nearest deadline first.

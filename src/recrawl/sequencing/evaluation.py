@@ -13,15 +13,6 @@ from recrawl.sequencing.costs import AgeingCosts, DistanceCosts
 from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.streams import AccessStream
 
-__all__ = [
-    "OrderCost",
-    "check_sequence",
-    "evaluate_cycle",
-    "evaluate_random",
-    "find_distances",
-    "measure_stream",
-]
-
 _BLOCKS = 20
 
 

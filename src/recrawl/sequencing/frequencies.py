@@ -6,8 +6,6 @@ from numpy.typing import ArrayLike
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
 
-__all__ = ["check_frequencies", "round_to_cycle"]
-
 
 def check_frequencies(frequencies: ArrayLike) -> Vector:
     """Return frequencies as shares that sum to 1.

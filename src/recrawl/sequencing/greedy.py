@@ -22,8 +22,6 @@ from recrawl.sequencing.costs import AgeingCosts
 from recrawl.sequencing.evaluation import evaluate_cycle
 from recrawl.sequencing.streams import State
 
-__all__ = ["GreedyBound", "GreedyCycle", "GreedyStream", "bound_greedy", "greedy_cycle"]
-
 
 class GreedyStream:
     r"""Accesses by what they gain at once, at any number of slots provably no worse than draws.

@@ -10,8 +10,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.costs import DistanceCosts
 
-__all__ = ["HorizonOptimum", "solve_horizon"]
-
 Ages: TypeAlias = tuple[int, ...]
 
 

@@ -11,8 +11,6 @@ from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.queue import DueQueue, golden_phases
 from recrawl.sequencing.streams import State
 
-__all__ = ["N_LANES", "IndexStream"]
-
 N_LANES = 16
 
 

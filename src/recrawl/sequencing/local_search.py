@@ -11,8 +11,6 @@ from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.costs import DistanceCosts
 from recrawl.sequencing.evaluation import evaluate_cycle
 
-__all__ = ["LocalSearch", "neighbours", "search_word"]
-
 
 @dataclass(frozen=True, eq=False)
 class LocalSearch:

@@ -11,8 +11,6 @@ from recrawl.sequencing.bounds import bound_table_gaps
 from recrawl.sequencing.costs import AgeingCosts, DistanceCosts, TabulatedCosts
 from recrawl.sequencing.evaluation import evaluate_cycle
 
-__all__ = ["BestCycle", "solve_cycle"]
-
 
 @dataclass(frozen=True, eq=False)
 class BestCycle:

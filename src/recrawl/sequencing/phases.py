@@ -12,8 +12,6 @@ from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
 from recrawl.sequencing.queue import DueQueue, golden_phases
 from recrawl.sequencing.streams import State
 
-__all__ = ["PhaseStream", "deadline_phases", "phase_cycle", "webster_phases"]
-
 
 def deadline_phases(frequencies: Vector) -> Vector:
     """Return phases of 1: the j-th visit is due by slot j / f (d'Hondt's rule)."""

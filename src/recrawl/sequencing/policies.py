@@ -26,19 +26,6 @@ from recrawl.sequencing.splits import SplitStream
 from recrawl.sequencing.streams import AccessStream, State
 from recrawl.sequencing.whittle import WhittleStream
 
-__all__ = [
-    "KEEPERS",
-    "POLICIES",
-    "Choice",
-    "are_best",
-    "best_bound",
-    "choose_policy",
-    "cut_cycle",
-    "judge_policy",
-    "make_stream",
-    "restore_stream",
-]
-
 Maker: TypeAlias = Callable[[AgeingCosts, Vector, int], AccessStream]
 
 # Those whose visits come as often as the frequencies say, to 0.3 %.

@@ -13,8 +13,6 @@ from recrawl.sequencing.index import N_LANES
 from recrawl.sequencing.queue import GOLDEN, DueQueue, check_one, golden_phases
 from recrawl.sequencing.streams import State
 
-__all__ = ["IDLE", "PoliteStream"]
-
 IDLE = -1
 _KERNEL: Final = (
     "hosts lanes buckets members starts stops due gap urgency lane_of spacing ready sleepers clock "

@@ -12,8 +12,6 @@ from recrawl.kernels.arrays import Vector
 from recrawl.kernels.calendar import LANE, PAGE, enter, enter_all, leave
 from recrawl.sequencing.frequencies import check_frequencies
 
-__all__ = ["GOLDEN", "DueQueue", "check_one", "golden_phases"]
-
 State: TypeAlias = Mapping[str, NDArray[Any]]
 
 GOLDEN: Final = (5**0.5 - 1) / 2

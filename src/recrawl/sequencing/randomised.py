@@ -10,8 +10,6 @@ from recrawl.kernels.orders import serve_at_random, split_cells
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
 from recrawl.sequencing.streams import State
 
-__all__ = ["RandomStream", "random_cycle"]
-
 
 class RandomStream:
     """Independent draws by frequency; the t-th depends on the seed and t alone.

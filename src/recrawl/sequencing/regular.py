@@ -11,8 +11,6 @@ from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.streams import State
 
-__all__ = ["RegularStream", "regular_cycle"]
-
 _UNIT = 1 << 52
 
 

@@ -11,8 +11,6 @@ from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.phases import PhaseStream
 from recrawl.sequencing.streams import State
 
-__all__ = ["RingStream"]
-
 
 class RingStream:
     """Pages sorted by frequency into rings; each ring serves its pages in turn.

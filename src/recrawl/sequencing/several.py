@@ -20,8 +20,6 @@ from recrawl.sequencing.bounds import bound_whole_gaps
 from recrawl.sequencing.costs import AgeingCosts
 from recrawl.sequencing.evaluation import check_sequence, find_distances
 
-__all__ = ["SharedCost", "bound_shared_list", "complete_shared_list", "shared_costs"]
-
 
 @dataclass(frozen=True, slots=True)
 class SharedCost:

@@ -13,8 +13,6 @@ from recrawl.sequencing.evaluation import check_sequence
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
 from recrawl.sequencing.streams import State
 
-__all__ = ["SplitStream", "imbalance", "split_cycle"]
-
 _UNIT = 1 << 52
 _LONGEST = 20_000
 

@@ -5,9 +5,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from numpy.typing import NDArray
 
-from recrawl.kernels.arrays import Integers, Vector
-
-__all__ = ["AccessStream", "Integers", "State", "Vector"]
+from recrawl.kernels.arrays import Integers
 
 State: TypeAlias = Mapping[str, NDArray[Any]]
 

@@ -9,8 +9,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.costs import DistanceCosts
 
-__all__ = ["TwoServerOptimum", "density_cost", "solve_two", "switching_rate"]
-
 FARTHEST: Final = 1 << 40
 
 

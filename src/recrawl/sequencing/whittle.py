@@ -10,8 +10,6 @@ from recrawl.kernels.orders import serve_highest
 from recrawl.sequencing.costs import AgeingCosts
 from recrawl.sequencing.streams import State
 
-__all__ = ["WhittleStream"]
-
 
 class WhittleStream:
     r"""Accesses by Whittle's index of exponential costs, exact and O(n) a step: for few pages.

@@ -26,8 +26,6 @@ from recrawl.learning.group_clocks import GroupClocks
 from recrawl.simulation.announcements import Announcements, Heard, Hearing
 from recrawl.simulation.history import ChangeHistory
 
-__all__ = ["POLICIES", "Backtest", "Replayed", "average", "bound_by_foresight", "run_policy"]
-
 POLICIES: Final = (
     "foresight",
     "recrawl",

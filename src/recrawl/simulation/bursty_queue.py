@@ -15,8 +15,6 @@ from recrawl.processes.intervals import half_width
 from recrawl.processes.phase_type import PhaseType
 from recrawl.simulation.controlled_queue import Interval
 
-__all__ = ["SimulatedBuffer", "simulate_bursty"]
-
 _BATCHES = 32
 _RULES = {"partial": 0, "reject": 1, "complete": 2}
 

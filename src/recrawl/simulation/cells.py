@@ -14,8 +14,6 @@ from recrawl.kernels.compile import machine_code
 from recrawl.simulation.backtest import Backtest, Replayed, bound_by_foresight, run_policy
 from recrawl.simulation.policy_replay import replay_policy
 
-__all__ = ["Cell", "Progress", "Replayer", "replay_here"]
-
 _MANY: Final = 20_000  # visits
 Progress: TypeAlias = Callable[[int, int], None]
 """Told of the number of a cell, and of visits done in it."""

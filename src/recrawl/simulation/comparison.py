@@ -10,8 +10,6 @@ from recrawl.processes.intervals import student_975
 from recrawl.simulation.backtest import Backtest, Replayed
 from recrawl.simulation.history import ChangeHistory
 
-__all__ = ["Score", "resample_pages", "score_policy"]
-
 _NORMAL: Final = 1.959963984540054
 _FEWEST_GROUPS: Final = 20  # fewer would say little of how much another draw would differ
 

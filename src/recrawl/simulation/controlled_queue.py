@@ -16,8 +16,6 @@ from recrawl.kernels.arrays import Matrix
 from recrawl.kernels.fleet_simulation import simulate_buffer, simulate_phased
 from recrawl.processes.intervals import half_width
 
-__all__ = ["Interval", "SimulatedFleet", "simulate_fleet", "simulate_phased_fleet"]
-
 _BATCHES = 32
 
 

@@ -9,8 +9,6 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.companions import Companions
 
-__all__ = ["ChangeHistory"]
-
 
 @dataclass(frozen=True, eq=False)
 class ChangeHistory:

@@ -20,8 +20,6 @@ from recrawl.learning.batch_log import BatchLog
 from recrawl.processes.intervals import half_width
 from recrawl.simulation.controlled_queue import Interval
 
-__all__ = ["LogReplay", "replay_log"]
-
 _BLOCKS: Final = 32
 _LEAST: Final = 10  # batches in a block
 _RULES: Final = {"partial": 0, "reject": 1, "complete": 2}

@@ -11,8 +11,6 @@ from recrawl.errors import FetchError
 from recrawl.simulation.fetcher import bounded
 from recrawl.terms import FetchResponse
 
-__all__ = ["Duration", "Request", "ScriptedFetcher", "drawn"]
-
 Duration = float | Callable[[], float]
 Reply = FetchResponse | FetchError | Callable[["Request"], FetchResponse]
 

@@ -34,8 +34,6 @@ from recrawl.web.source import CrawlSource
 from recrawl.web.streams import EventStream
 from recrawl.web.threads import Reader
 
-__all__ = ["Changes"]
-
 _MOST: Final = 1_000  # of one answer
 _LONGEST_WAIT_S: Final = 60.0
 _LOOK_S: Final = 0.5

@@ -10,8 +10,6 @@ from typing import Any
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-__all__ = ["Connections", "ImpatientProtocol"]
-
 
 class Connections:
     """The open connections of each client.

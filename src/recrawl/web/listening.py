@@ -9,8 +9,6 @@ from typing import Final
 
 from recrawl.errors import InputError
 
-__all__ = ["PORT", "SHORTEST_TOKEN", "bind", "is_loopback", "origin_of", "place_of", "read_token"]
-
 PORT: Final = 8710
 SHORTEST_TOKEN: Final = 16
 

@@ -18,8 +18,6 @@ from recrawl.web.observation import CrawlObserver
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
 
-__all__ = ["LiveView"]
-
 _PULSE_S: Final = 1.0
 _REPORT_S: Final = 5.0
 _KEEP_ALIVE_S: Final = 15.0

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final, TypeAlias
 
-__all__ = ["GAP", "Child", "Markup", "Pattern", "element", "joined", "link", "plain"]
-
 
 class Markup(str):
     """HTML that this module has made."""

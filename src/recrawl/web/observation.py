@@ -16,8 +16,6 @@ from recrawl.web.source import CrawlSource
 if TYPE_CHECKING:
     from recrawl.crawler.reports.plans import PlanQuestion
 
-__all__ = ["CrawlObserver", "crawl_instant"]
-
 _GRID: Final = 120  # instants of the picture of freshness
 _MOST_VISITS: Final = 300_000  # of the history that it is made from
 _LONGEST_S: Final = 30 * 86_400.0

@@ -14,8 +14,6 @@ from recrawl.crawler.ports import Sink
 from recrawl.errors import SinkError
 from recrawl.terms import Item, Taken, Verdict
 
-__all__ = ["BulkSink", "document_of", "reason"]
-
 _LEFT_OUT: Final = ("seq", "kind", "overtaken", "diff", "diff_html")
 _LONGEST_ID: Final = 512  # bytes, by both engines
 _SCANNED: Final = 1_000

@@ -11,8 +11,6 @@ from recrawl.crawler.ports import Sink
 from recrawl.errors import SinkError, StateError
 from recrawl.terms import Item, Taken, Verdict
 
-__all__ = ["CommandSink"]
-
 
 class CommandSink(Sink):
     """A batch is written at once; the command may answer after each line or at its end.

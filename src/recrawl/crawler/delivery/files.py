@@ -31,8 +31,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["LineFiles", "TableFiles"]
-
 _DATE: Final = "{date}"
 _SEQ: Final = "{seq}"
 _PRIVATE: Final = 0o600  # what was behind a login is for nobody else

@@ -14,8 +14,6 @@ from recrawl.crawler.ports import Sink
 from recrawl.errors import SinkError
 from recrawl.terms import Item, Taken, Verdict
 
-__all__ = ["PostgresSink"]
-
 _COLUMNS: Final = {  # name and type, as the catalogue calls it
     "url": "text", "version": "bigint", "title": "text", "text": "text", "language": "text",
     "canonical": "text", "content_type": "text", "signature": "bytea",

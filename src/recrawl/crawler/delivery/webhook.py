@@ -16,8 +16,6 @@ from recrawl.crawler.ports import Sink
 from recrawl.errors import SinkError
 from recrawl.terms import Item, Taken, Verdict
 
-__all__ = ["WebhookSink", "signature"]
-
 _TAKEN: Final = Taken(Verdict.OK)
 
 

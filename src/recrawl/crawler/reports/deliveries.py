@@ -7,8 +7,6 @@ from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.wiring.stores import open_deliveries, open_frontier
 from recrawl.errors import StateError
 
-__all__ = ["deliveries_report"]
-
 _LETTERS: Final = 5
 
 

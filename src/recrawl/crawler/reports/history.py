@@ -16,8 +16,6 @@ from recrawl.crawler.reports.status import believed_rates
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.terms import Announcer
 
-__all__ = ["FreshnessOverTime", "freshness_over_time"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FreshnessOverTime:

@@ -28,8 +28,6 @@ from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.errors import InputError
 from recrawl.terms import Difference, HostRecord, Kind, PageDetails
 
-__all__ = ["explain_page", "page_report", "timetable_report", "why_unknown", "worth_report"]
-
 _SOME: Final = 3  # pages of a folder that went, from which on that is told
 
 

@@ -14,8 +14,6 @@ from recrawl.crawler.control.robots_txt import crawl_delay_of
 from recrawl.crawler.facts import SettingsFacts
 from recrawl.terms import HostRecord, PlanRecord
 
-__all__ = ["PlanQuestion", "plan_question", "solve_what_if", "trade_off"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanQuestion:

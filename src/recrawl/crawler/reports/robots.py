@@ -18,8 +18,6 @@ from recrawl.fleet.static import solve_static
 from recrawl.fleet.waiting import share_waiting_longer
 from recrawl.kernels.compile import seldom
 
-__all__ = ["control_curve", "safe_control_report"]
-
 _LEAST_SEEN = 50.0  # pages, before rates are shown
 
 

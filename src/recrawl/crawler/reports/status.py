@@ -21,19 +21,6 @@ from recrawl.crawler.reports.sharing import Sharing
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
 from recrawl.terms import Announcer, HostRecord, Outcome, PageState
 
-__all__ = [
-    "MEASURE_WORDS",
-    "believed_rates",
-    "beside",
-    "bound_words",
-    "control_report",
-    "freshness_of",
-    "instant_of",
-    "model_words",
-    "parted",
-    "status_report",
-]
-
 MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
     "starvation": ("indexer idle", lambda value: f"{value:.1%}"),
     "loss_rate": ("pages lost", show_measured_rate),

@@ -16,8 +16,6 @@ from recrawl.crawler.runtime.feed_reader import FeedReader
 from recrawl.errors import SinkError
 from recrawl.terms import Item, SinkState, Taken, Verdict
 
-__all__ = ["Courier", "CourierRules", "Verified"]
-
 _LONGEST_WAIT_S: Final = 900.0
 _LONGEST_ASKED_S: Final = 86_400.0
 _VERIFIED_AT_ONCE: Final = 200

@@ -11,17 +11,6 @@ from recrawl.crawler.control.word_differences import marked_words
 from recrawl.crawler.ports import Feed, PageIndex
 from recrawl.terms import Change, ChangeKind, Document, Item
 
-__all__ = [
-    "CONTENT",
-    "LEAST_CHUNK",
-    "MOST_CHUNK",
-    "FeedReader",
-    "Wanted",
-    "about_of",
-    "record_of",
-    "shown_instant",
-]
-
 CONTENT: Final = ("none", "text", "markdown", "html")
 LEAST_CHUNK, MOST_CHUNK = 50, 100_000  # characters of a piece
 _SAID: Final = ("published", "modified", "author", "licenses", "robots", "usage")

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from recrawl.crawler.control.regularity import RobotsPlan
     from recrawl.fleet import ControlledBuffer
 
-__all__ = ["FleetControl"]
-
 _Answer = TypeVar("_Answer")
 _LEAST_SEEN: Final = 50.0  # pages fetched, and pages indexed, before rates are believed
 _LEAST_JUDGED: Final = 100.0  # of each, before it is believed how regular they are

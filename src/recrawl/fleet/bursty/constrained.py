@@ -9,8 +9,6 @@ from recrawl.errors import InvalidModel, NotConverged
 from recrawl.fleet.bursty.search import MapTable
 from recrawl.kernels.arrays import Counts, Matrix
 
-__all__ = ["ConstrainedOptimum", "solve_constrained", "trade_off_front"]
-
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedOptimum:

@@ -11,8 +11,6 @@ from recrawl.fleet.bursty.model import BurstyBuffer
 from recrawl.fleet.bursty.sojourn import chances_of_service
 from recrawl.kernels.arrays import Counts, Matrix
 
-__all__ = ["FullInformation", "solve_full_information"]
-
 
 @dataclass(frozen=True, eq=False)
 class FullInformation:

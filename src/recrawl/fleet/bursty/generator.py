@@ -6,8 +6,6 @@ from recrawl.fleet.bursty.iterative import check_size
 from recrawl.fleet.bursty.model import BurstyBuffer
 from recrawl.kernels.arrays import Counts, Matrix
 
-__all__ = ["MOST_DENSE", "level_offsets", "write_generators"]
-
 MOST_DENSE = 2_500  # states; some 200 MB for four modes
 
 

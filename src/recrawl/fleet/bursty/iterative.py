@@ -12,8 +12,6 @@ from recrawl.kernels.buffer_levels import level_weights
 from recrawl.kernels.buffer_tensor import aggregate, imbalance, rescale, sweep
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["MOST_STATES", "check_size", "solve_phases"]
-
 MOST_STATES = 40_000_000  # 1 GiB at work
 _BYTES = 26  # for each state: the law, a level's inflow, the entries of followed pages
 

@@ -10,8 +10,6 @@ from recrawl.fleet.bursty.model import BurstyBuffer
 from recrawl.kernels.arrays import Counts, Matrix
 from recrawl.kernels.buffer_levels import level_weights
 
-__all__ = ["ServiceRates", "StationaryLaw", "service_rates", "solve_levels", "stale_rates"]
-
 ServiceRates: TypeAlias = tuple[Matrix, Matrix, Matrix]
 
 # Beyond, LAPACK's elimination is faster than the compiled one.

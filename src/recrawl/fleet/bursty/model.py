@@ -13,8 +13,6 @@ from recrawl.kernels.arrays import Counts, Matrix
 from recrawl.processes.batch_arrivals import BatchArrivals
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["Admission", "BufferCosts", "BurstyBuffer", "robots_from_thresholds", "show_count"]
-
 Admission: TypeAlias = Literal["partial", "reject", "complete"]
 
 

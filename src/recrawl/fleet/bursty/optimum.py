@@ -29,15 +29,6 @@ from recrawl.fleet.bursty.search import (
 from recrawl.fleet.bursty.sojourn import chances_of_service
 from recrawl.kernels.arrays import Counts
 
-__all__ = [
-    "BurstyOptimum",
-    "SubsetOptimum",
-    "best_by_subset",
-    "count_maps",
-    "improve_map",
-    "solve_bursty",
-]
-
 _MOST_MODES_OF_SUBSETS = 8
 _MOST_SINGLE_SWITCHES = 400
 

@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike
 from recrawl.errors import InvalidModel
 from recrawl.processes.batch_arrivals import BatchArrivals
 
-__all__ = ["independent_robots", "marked_robots", "thinned_robots"]
-
 
 def independent_robots(
     robots: Sequence[BatchArrivals], *, idle: Literal["silent", "frozen"] = "silent"

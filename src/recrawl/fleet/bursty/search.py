@@ -16,15 +16,6 @@ from recrawl.fleet.bursty.sojourn import chances_of_service
 from recrawl.kernels.arrays import Counts, Matrix
 from recrawl.kernels.buffer_levels import enumerate_maps
 
-__all__ = [
-    "MOST_BLOCKS",
-    "MapTable",
-    "blocks_of_maps",
-    "blocks_of_thresholds",
-    "list_maps",
-    "list_thresholds",
-]
-
 MOST_BLOCKS = 5_000_000  # block operations; some seconds where blocks are small
 _BLOCKS_BY_PHASES = 2_000  # maps that are solved one by one
 

@@ -14,8 +14,6 @@ from recrawl.fleet.bursty.model import BurstyBuffer
 from recrawl.kernels.arrays import Complexes, Counts, Matrix
 from recrawl.kernels.buffer_tagged import follow_page
 
-__all__ = ["Sojourn", "chances_of_service"]
-
 _TERMS, _EULER = 18, 13  # of the series that inverts a transform, and of its average
 _PRECISION = 19.0  # the series aliases by exp(-19), 6e-9
 

@@ -13,8 +13,6 @@ from recrawl.fleet.bursty.search import list_thresholds
 from recrawl.learning.phase_type_moments import fit_two_moments
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["STUDIES", "Study", "StudyPoint", "study_buffer", "vary"]
-
 Study: TypeAlias = Literal[
     "capacity", "service-mean", "service-scv", "obsolescence-mean", "obsolescence-scv"
 ]

@@ -21,8 +21,6 @@ from recrawl.kernels.buffer_levels import level_weights
 from recrawl.kernels.scatter import scatter
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["ClosedMeasures", "closed_states", "evaluate_closed"]
-
 Entries: TypeAlias = tuple[Counts, Counts, Matrix]
 
 _MOST_STATES = 3_000_000

@@ -20,8 +20,6 @@ from recrawl.simulation.backtest import Backtest, Replayed
 from recrawl.simulation.cells import Cell, Progress
 from recrawl.simulation.history import ChangeHistory
 
-__all__ = ["DaskReplayer"]
-
 Recorded = tuple[ChangeHistory, Announcements | None]
 _OWN = tuple(one.name for one in fields(Backtest) if one.name not in ("history", "told"))
 

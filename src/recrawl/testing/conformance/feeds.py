@@ -18,8 +18,6 @@ from recrawl.terms import (
     Visit,
 )
 
-__all__ = ["FeedSuite"]
-
 HOST = "http://a.test"
 DAY_S = 86_400.0
 

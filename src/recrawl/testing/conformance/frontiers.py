@@ -21,6 +21,7 @@ from recrawl.terms import (
     Kind,
     Lease,
     Outcome,
+    PageDetails,
     PageState,
     PageUpdate,
     PageWorth,
@@ -28,8 +29,6 @@ from recrawl.terms import (
     Visit,
     VisitedPage,
 )
-
-__all__ = ["FrontierSuite"]
 
 HOST = "http://a.test"
 _SAID = {
@@ -83,6 +82,19 @@ class FrontierSuite:
 
     def _admitted(self, frontier: Frontier, *paths: str, now_s: float = 0.0) -> None:
         frontier.admit([_found(path) for path in paths], now_s, ANY)
+
+    def _lease(self, frontier: Frontier, path: str) -> Lease:
+        """Return the lease of a page that is new."""
+        self._admitted(frontier, path)
+        (lease,) = self._leased(frontier)
+        return lease
+
+    def _details(
+        self, frontier: Frontier, url: str = f"{HOST}/1", *, recent: int = 10
+    ) -> PageDetails:
+        details = frontier.details(url, recent=recent)
+        assert details is not None
+        return details
 
     def test_a_url_is_admitted_once(self, frontier: Frontier) -> None:
         """Discovering it again neither adds it nor moves its due time."""
@@ -214,15 +226,13 @@ class FrontierSuite:
 
     def test_a_lease_is_completed_once(self, frontier: Frontier) -> None:
         """Though a batch says it twice, and another one again: the first counts."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         first, second = (_update(lease, at_s, due_s=at_s + 9.0) for at_s in (11.0, 12.0))
 
         frontier.complete([first, second])
         frontier.complete([second])
 
-        details = frontier.details(lease.url)
-        assert details is not None
+        details = self._details(frontier, lease.url)
         assert details.due_s == 20.0
 
     def test_the_next_due_time_leaves_leased_pages_out(self, frontier: Frontier) -> None:
@@ -249,8 +259,7 @@ class FrontierSuite:
 
     def test_a_completed_visit_is_recorded_and_moves_the_due_time(self, frontier: Frontier) -> None:
         """Everything the update says is what the next lease and the details say."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         frontier.complete(
             [_update(lease, 12.0, signature=b"s", raw_hash=b"r", etag="e", last_modified="m")]
         )
@@ -260,8 +269,7 @@ class FrontierSuite:
         assert (again.signature, again.raw_hash) == (b"s", b"r")
         assert (again.etag, again.last_modified) == ("e", "m")
         assert again.last_visit_s == 12.0
-        details = frontier.details(f"{HOST}/1")
-        assert details is not None
+        details = self._details(frontier)
         assert (details.visits, details.changes, details.state) == (1, 0, PageState.INDEXED)
         assert details.indexed_at_s == 12.0
         assert [visit.outcome for visit in details.recent] == [Outcome.NEW]
@@ -282,8 +290,7 @@ class FrontierSuite:
         assert (leases["1"].last_visit_s, leases["1"].seen_s) == (12.0, 7.0)
         assert (leases["2"].last_visit_s, leases["2"].seen_s) == (12.0, None)
         assert sorted(pages.seen_s.tolist()) == [7.0, 12.0]
-        details = frontier.details(f"{HOST}/1")
-        assert details is not None
+        details = self._details(frontier)
         assert (details.seen_s, details.recent[0].seen_s) == (7.0, 7.0)
 
         told = _update(leases["1"], 113.0, Outcome.UNCHANGED)
@@ -317,14 +324,12 @@ class FrontierSuite:
 
     def test_a_lapsed_lease_writes_history_only(self, frontier: Frontier) -> None:
         """The page belongs to whoever holds the live lease."""
-        self._admitted(frontier, "/1")
-        (lapsed,) = self._leased(frontier)
+        lapsed = self._lease(frontier, "/1")
         (live,) = self._leased(frontier, now_s=70.0)
         frontier.complete([_update(lapsed, 71.0, signature=b"old")])
         frontier.complete([_update(live, 72.0, signature=b"new")])
 
-        details = frontier.details(f"{HOST}/1")
-        assert details is not None
+        details = self._details(frontier)
         assert len(details.recent) == 2
         assert list(frontier.urls_indexed()) == [(f"{HOST}/1", b"new")]
 
@@ -332,8 +337,7 @@ class FrontierSuite:
         self, frontier: Frontier
     ) -> None:
         """Given back or lapsed, it waits; a lease that lapsed puts nothing off."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         frontier.defer(lease, 500.0)
         frontier.release([lease])
 
@@ -422,8 +426,7 @@ class FrontierSuite:
 
     def test_evidence_is_in_order_of_time(self, frontier: Frontier) -> None:
         """Forgetting needs the order; and evidence tells what a sitemap had announced."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         frontier.complete([_update(lease, 10.0, due_s=20.0)])
         for visited_s, lastmod_s in ((30.0, 5.0), (70.0, 40.0), (100.0, 90.0)):
             frontier.admit([replace(_found("/1"), lastmod_s=lastmod_s)], visited_s, ANY)
@@ -457,8 +460,7 @@ class FrontierSuite:
         assert frontier.look_again(40.0, [host_id]) == 1
         assert frontier.look_again(40.0, [host_id]) == 0
         assert [lease.url for lease in self._leased(frontier, 3, now_s=40.0)] == [_found("/1").url]
-        told = frontier.details(_found("/1").url)
-        assert told is not None
+        told = self._details(frontier, _found("/1").url)
         assert told.due_why == LISTED_AGAIN
 
     def test_old_visits_are_forgotten_but_for_those_that_are_asked_for(
@@ -480,8 +482,7 @@ class FrontierSuite:
             after = frontier.forget_visits(45.0, after=after, limit=1)
 
         for url in before.urls:
-            told = frontier.details(url, recent=1_000)
-            assert told is not None
+            told = self._details(frontier, url, recent=1_000)
             instants = sorted(visit.visited_at_s for visit in told.recent)
             if not self.forgets:
                 continue
@@ -512,8 +513,7 @@ class FrontierSuite:
 
     def test_a_plan_moves_rates_and_due_times(self, frontier: Frontier) -> None:
         """And is the one in force until the next."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         frontier.complete([_update(lease, 12.0)])
         pages = frontier.planned_pages()
         assert pages.page_ids.tolist() == [lease.page_id]
@@ -603,14 +603,12 @@ class FrontierSuite:
         self._admitted(frontier, "/1", "/2")
 
         assert frontier.reweigh(lambda url: 5.0 if url.endswith("1") else 1.0) == 1
-        details = frontier.details(f"{HOST}/1")
-        assert details is not None
+        details = self._details(frontier)
         assert details.weight == 5.0
 
     def test_every_page_can_be_made_due(self, frontier: Frontier) -> None:
         """For a single pass over everything."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         frontier.complete([_update(lease, 12.0)])
 
         assert frontier.n_due(50.0) == 0
@@ -707,21 +705,18 @@ class FrontierSuite:
         self, frontier: Frontier
     ) -> None:
         """One that is due sooner by the plan is visited then."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         frontier.complete([_update(lease, 12.0, signature=b"s", due_s=500.0)])
         frontier.widen(lambda _: True, 13.0, 20.0, 1.0)
         plan, ids = PlanRecord(21.0, 1, 1.0, 1.0, 0.5, 0), np.array([lease.page_id])
         for due_s, kept_s in ((300.0, 20.0), (15.0, 15.0)):
             frontier.save_crawl_rates(plan, ids, np.array([0.1]), np.array([due_s]))
-            details = frontier.details(f"{HOST}/1")
-            assert details is not None
+            details = self._details(frontier)
             assert details.due_s == kept_s
 
     def test_what_a_wider_reach_lets_in_was_not_born_then(self, frontier: Frontier) -> None:
         """It stood on the page that is read again; what a later visit finds there is new."""
-        self._admitted(frontier, "/hub")
-        (hub,) = self._leased(frontier)
+        hub = self._lease(frontier, "/hub")
         frontier.complete([_update(hub, 10.0, signature=b"s")])
         frontier.widen(lambda _: True, 13.0, 20.0, 1.0)
         (hub,) = self._leased(frontier, now_s=20.0)
@@ -759,8 +754,7 @@ class FrontierSuite:
                 outcome = Outcome.MOVED if state else Outcome.UNCHANGED
                 told = _update(lease, visited_s, outcome, state=state or PageState.INDEXED)
                 frontier.complete([replace(told, due_s=900.0)])
-        back = frontier.details(f"{HOST}/e")
-        assert back is not None
+        back = self._details(frontier, f"{HOST}/e")
 
         assert frontier.look_beside({back.page_id: 50.0}, 100.0, are_back=True) == 4
 
@@ -866,16 +860,14 @@ class FrontierSuite:
         self, frontier: Frontier
     ) -> None:
         """The new content is recorded, though nobody can say whether it has changed."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         frontier.complete([_update(lease, 12.0, signature=b"s", read_as=7, due_s=500.0)])
         assert frontier.read_again(lambda _: 7, 20.0, 1.0) == 0
         assert frontier.read_again(lambda _: 9, 20.0, 1.0) == 1
         plan, ids = PlanRecord(21.0, 1, 1.0, 1.0, 0.5, 0), np.array([lease.page_id])
         for due_s, kept_s in ((300.0, 20.0), (15.0, 15.0), (400.0, 400.0)):
             frontier.save_crawl_rates(plan, ids, np.array([0.1]), np.array([due_s]))
-            details = frontier.details(f"{HOST}/1")
-            assert details is not None
+            details = self._details(frontier)
             assert details.due_s == kept_s
 
         (again,) = self._leased(frontier, 1, 450.0)
@@ -987,8 +979,7 @@ class FrontierSuite:
 
     def test_a_page_that_was_put_off_is_not_leased_ahead(self, frontier: Frontier) -> None:
         """Its due time is fixed, whatever a visit would be worth."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         frontier.complete([_update(lease, 0.0, due_s=3e3, interval_s=3e3)])
         told = {"limit": 1, "now_s": 1_000.0, "min_interval_s": 100.0, "until_s": 1_050.0}
 
@@ -1039,16 +1030,14 @@ class FrontierSuite:
         self, frontier: Frontier
     ) -> None:
         """The plan did not know of it; its rate holds from the next visit on."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         frontier.complete([_update(lease, 30.0, due_s=900.0)])
 
         plan, ids = PlanRecord(20.0, 1, 1.0, 1.0, 0.5, 0), np.array([lease.page_id])
         frontier.save_plan(plan)
         frontier.save_crawl_rates(plan, ids, np.array([0.1]), np.array([25.0]))
 
-        told = frontier.details(lease.url)
-        assert told is not None
+        told = self._details(frontier, lease.url)
         assert (told.due_s, told.crawl_rate_per_s) == (900.0, 0.1)
 
     def test_what_is_asked_for_comes_before_all_else(self, frontier: Frontier) -> None:
@@ -1097,8 +1086,7 @@ class FrontierSuite:
 
     def test_of_what_pages_said_anew_only_the_latest_stays(self, frontier: Frontier) -> None:
         """A thousand of it, wherever that is kept."""
-        self._admitted(frontier, "/1")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/1")
         for first in (0, 600):
             numbers = range(first, first + 600)
             frontier.complete([
@@ -1114,8 +1102,7 @@ class FrontierSuite:
         self, frontier: Frontier
     ) -> None:
         """A copy fetched before the request may be older than what somebody asks for."""
-        self._admitted(frontier, "/1")
-        (in_flight,) = self._leased(frontier)
+        in_flight = self._lease(frontier, "/1")
         numbers = frontier.ask([f"{HOST}/1"], 20.0)
         frontier.take_asked(lambda url: Discovery(url, HOST), 20.0, ANY)
         frontier.complete([_update(in_flight, 15.0, due_s=900.0)])
@@ -1188,8 +1175,7 @@ class FrontierSuite:
 
     def test_a_signal_is_noted_as_a_date_and_makes_nothing_due(self, frontier: Frontier) -> None:
         """Its worth has yet to be proved, as for the dates of sitemaps; new pages are taken in."""
-        self._admitted(frontier, "/known")
-        (lease,) = self._leased(frontier)
+        lease = self._lease(frontier, "/known")
         frontier.complete([_update(lease, 10.0, due_s=9_000.0)])
         numbers = frontier.ask([f"{HOST}/known", f"{HOST}/new"], 50.0, is_signal=True)
 
@@ -1211,8 +1197,7 @@ class FrontierSuite:
         frontier.put_off([(lease, 500.0) for lease in leases], LITTLE)
 
         assert self._leased(frontier, 2) == []
-        put_off = frontier.details(f"{HOST}/a?x=1")
-        assert put_off is not None
+        put_off = self._details(frontier, f"{HOST}/a?x=1")
         assert (put_off.due_s, put_off.due_why) == (500.0, LITTLE)
         assert frontier.refused() == [(HOST, "low-yield", 2)]
         assert frontier.make_due_by(10.0, 400.0) == 2  # as at a start with a shorter interval
@@ -1259,8 +1244,7 @@ class FrontierSuite:
             frontier.complete([_update(lease, at_s, due_s=900.0)])
         ids = {}
         for path in paths:
-            details = frontier.details(_found(path).url)
-            assert details is not None
+            details = self._details(frontier, _found(path).url)
             ids[path] = details.page_id
 
         assert frontier.look_beside({ids["/e"]: 50.0}, 100.0) == 4
@@ -1306,8 +1290,7 @@ class FrontierSuite:
         self, frontier: Frontier
     ) -> None:
         """Halfway between the two readings; with the evidence, and with what is believed."""
-        self._admitted(frontier, "/hub")
-        (hub,) = self._leased(frontier)
+        hub = self._lease(frontier, "/hub")
         frontier.admit([_found("/old", found_on=hub.page_id)], 10.0, ANY)
         frontier.complete([_update(hub, 10.0)])
         frontier.admit([_found("/new", found_on=hub.page_id), _found("/listed")], 50.0, ANY)

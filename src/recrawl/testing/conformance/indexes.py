@@ -9,8 +9,6 @@ import pytest
 from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.terms import About, Document
 
-__all__ = ["IndexSuite"]
-
 HOST = "http://a.test"
 
 

@@ -10,8 +10,6 @@ from recrawl.crawler.runtime.feed_reader import record_of
 from recrawl.errors import SinkError
 from recrawl.terms import Change, ChangeKind, Item, Verdict
 
-__all__ = ["SinkSuite", "item_of", "replayed"]
-
 _KINDS = {
     "n": ChangeKind.NEW, "c": ChangeKind.CHANGED, "m": ChangeKind.MOVED, "r": ChangeKind.REMOVED,
     "i": ChangeKind.IMPORTANCE,

@@ -7,8 +7,6 @@ import pytest
 from recrawl.crawler.ports import Clock, EventSink, Offload
 from recrawl.crawler.runtime.virtual import run_virtually
 
-__all__ = ["ClockSuite", "EventSuite", "OffloadSuite"]
-
 
 class ClockSuite:
     """Conformance tests for every clock."""

@@ -10,8 +10,6 @@ from recrawl.crawler.ports import Extractor, Fetcher
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse
 
-__all__ = ["ExtractorSuite", "FetcherSuite"]
-
 HOST = "http://a.test"
 
 
