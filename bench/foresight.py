@@ -34,7 +34,7 @@ from recrawl.learning.companions import Companions, companions_of
 from recrawl.simulation.backtest import Backtest, run_policy
 from recrawl.simulation.history import ChangeHistory
 from recrawl.tables.announced import parse_signals
-from recrawl.tables.histories import read_history
+from recrawl.tables.histories import history_of
 
 NAMES = "phpdoc,ansible,httpd,ota_vlopses,ota_france,tosback2,peps,bbcfeeds"
 POLICIES = "uniform,foresight,recrawl,nutch,stormcrawler,lambdacrawl,oracle"
@@ -92,7 +92,7 @@ def measure(given, writer):
         files = [given.folder / f"{kind}_{name}.parquet" for kind in ("page_changes", "pages")]
         polls = given.folder / f"polls_{name}.parquet"
         for weights in given.weights.split(","):
-            record = read_history(
+            record = history_of(
                 *files, polls if polls.exists() else None, pareto=weights == "pareto"
             )
             if given.co_change:

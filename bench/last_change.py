@@ -80,9 +80,9 @@ def main() -> None:
             print(f"{visits} visits, {interval:g} apart: error {plain:.3f}, with times {told:.3f}")
     replays("synthetic", synthetic(2_000, 60.0), 1.0 / 86_400.0)
     for changes, pages in zip(tables[::2], tables[1::2], strict=True):
-        from recrawl.tables.histories import read_history
+        from recrawl.tables.histories import history_of
 
-        replays(changes, read_history(Path(changes), Path(pages)), 1.0)
+        replays(changes, history_of(Path(changes), Path(pages)), 1.0)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import numpy as np
 
 import recrawl.learning.beliefs as module
 from recrawl.learning.beliefs import RateBeliefs
-from recrawl.tables.histories import read_history
+from recrawl.tables.histories import history_of
 
 SHIPPED = "never, 14, 1.4; 10 pages"
 LIVES = {
@@ -87,7 +87,7 @@ def main():
     table, cases = {name: ([], []) for name, _, _ in settings()}, []
     for name in given.names.split(","):
         folder = given.histories
-        history = read_history(
+        history = history_of(
             folder / f"page_changes_{name}.parquet", folder / f"pages_{name}.parquet"
         )
         mixed = np.random.default_rng(0).permutation(history.n_pages)

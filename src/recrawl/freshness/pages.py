@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
+from recrawl.kernels.blocks import BLOCK
 from recrawl.kernels.columns import first_above, first_outside
-from recrawl.kernels.gaps import BLOCK
 
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 

@@ -169,7 +169,9 @@ class Passes:
             parts = self._parts
         else:
             return None
-        pages = Pages.join([_select(part, open_leaves[part.leaves()]) for part in parts])
+        pages = Pages.join(
+            [part.part(np.flatnonzero(open_leaves[part.leaves()])) for part in parts]
+        )
         self._gathered = (open_leaves.copy(), pages)
         return pages
 
@@ -266,10 +268,6 @@ def _can_refine(objective: Objective, parts: Iterable[Pages], tree: Tree, n: int
     if tree.n_leaves > 1 or not objective.is_bounded or n < _MANY:
         return False
     return all(part.min_rates is None and part.max_rates is None for part in parts)
-
-
-def _select(part: Pages, mask: Flags) -> Pages:
-    return part.part(np.flatnonzero(mask))
 
 
 def _numbered(parts: Iterable[Pages]) -> Iterator[tuple[int, Pages]]:

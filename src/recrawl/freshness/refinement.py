@@ -15,8 +15,9 @@ import numpy as np
 from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
 from recrawl.freshness.threads import in_order
-from recrawl.kernels.active import BLOCK, split_active
+from recrawl.kernels.active import split_active
 from recrawl.kernels.arrays import Vector
+from recrawl.kernels.blocks import BLOCK
 from recrawl.kernels.gaps import CLOSED_SQUARE, add_demand
 
 _WIDTH = 0.02  # several standard errors of the price from a million pages

@@ -7,30 +7,8 @@ comes in or drops out within it; all others respond smoothly. The few are kept, 
 import numpy as np
 
 from recrawl.kernels.arrays import Integers, Vector
-from recrawl.kernels.compile import kernel, sized_kernel
-
-BLOCK = 1024
-_LANES = 64
-
-
-@kernel
-def _spread(values: Vector, count: int, lanes: Vector) -> None:
-    """Add values to 64 running sums: a processor adds several at once and waits for none."""
-    whole = count - count % _LANES
-    for start in range(0, whole, _LANES):
-        for j in range(_LANES):
-            lanes[j] += values[start + j]
-    for j in range(whole, count):
-        lanes[j - whole] += values[j]
-
-
-@kernel
-def _fold(lanes: Vector) -> float:
-    """Add the running sums up."""
-    total = 0.0
-    for j in range(_LANES):
-        total += lanes[j]
-    return total
+from recrawl.kernels.blocks import BLOCK, LANES, fold, spread
+from recrawl.kernels.compile import sized_kernel
 
 
 @sized_kernel(lambda change, *_: 3.0 * change.size)
@@ -52,7 +30,7 @@ def split_active(
     low, high = bracket
     roots, masses = np.empty(BLOCK), np.empty(BLOCK)
     between = np.empty(BLOCK, dtype=np.int64)
-    root_lanes, mass_lanes, n_kept = np.zeros(_LANES), np.zeros(_LANES), 0
+    root_lanes, mass_lanes, n_kept = np.zeros(LANES), np.zeros(LANES), 0
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
         d = change[start : start + count]
@@ -64,11 +42,11 @@ def split_active(
             roots[j] = np.sqrt(w[j] * mass) if active else 0.0
             masses[j] = mass if active else 0.0
             between[j] = (w[j] > low * mass) & (w[j] <= high * mass)
-        _spread(roots, count, root_lanes)
-        _spread(masses, count, mass_lanes)
+        spread(roots, count, root_lanes)
+        spread(masses, count, mass_lanes)
         if n_kept + BLOCK > kept.shape[0]:
             return 0.0, 0.0, -1
         for j in range(count):  # always written, kept by moving on: no branch to mispredict
             kept[n_kept] = start + j
             n_kept += between[j]
-    return _fold(root_lanes), _fold(mass_lanes), n_kept
+    return fold(root_lanes), fold(mass_lanes), n_kept

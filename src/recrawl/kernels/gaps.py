@@ -19,13 +19,12 @@ from typing import TypeAlias
 import numpy as np
 
 from recrawl.kernels.arrays import Integers, Vector
+from recrawl.kernels.blocks import BLOCK, LANES, fold, spread, window
 from recrawl.kernels.compile import kernel, sized_kernel
 
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 Law: TypeAlias = tuple[int, int, Vector, Integers, Vector]
 
-BLOCK = 1024
-_LANES = 64
 TABLE, CLOSED_SQUARE, CLOSED_HARMONIC = 0, 1, 2
 _SEGMENT_SHIFT = 48  # 52 mantissa bits less the four that number the sixteen segments
 _MANTISSA = (1 << _SEGMENT_SHIFT) - 1
@@ -166,23 +165,15 @@ def _block_rates(
 
 
 @kernel
-def _window(column: Vector, n: int, start: int, count: int) -> Vector:
-    """Take a block of a real column, or the head of a constant one."""
-    if column.size == n:
-        return column[start : start + count]
-    return column[:count]
-
-
-@kernel
 def _block(pages: Columns, start: int, count: int) -> Columns:
     """Take a block of all columns."""
     n = pages[0].size
     return (
-        _window(pages[0], n, start, count),
-        _window(pages[1], n, start, count),
-        _window(pages[2], n, start, count),
-        _window(pages[3], n, start, count),
-        _window(pages[4], n, start, count),
+        window(pages[0], n, start, count),
+        window(pages[1], n, start, count),
+        window(pages[2], n, start, count),
+        window(pages[3], n, start, count),
+        window(pages[4], n, start, count),
     )
 
 
@@ -194,31 +185,11 @@ def _is_bare(pages: Columns) -> bool:
 
 
 @kernel
-def _spread(values: Vector, count: int, lanes: Vector) -> None:
-    """Add values to 64 running sums: a processor adds several at once and waits for none."""
-    whole = count - count % _LANES
-    for start in range(0, whole, _LANES):
-        for j in range(_LANES):
-            lanes[j] += values[start + j]
-    for j in range(whole, count):
-        lanes[j - whole] += values[j]
-
-
-@kernel
-def _fold(lanes: Vector) -> float:
-    """Add the running sums up."""
-    total = 0.0
-    for j in range(_LANES):
-        total += lanes[j]
-    return total
-
-
-@kernel
 def _add_loads(spent: Vector, leaf: Integers, loads: Vector, lanes: Vector) -> None:
     """Add what the pages of a block spend to their leaves; of one leaf to its lanes."""
     count = spent.size
     if loads.size == 1:
-        _spread(spent, count, lanes)
+        spread(spent, count, lanes)
     else:
         for j in range(count):
             loads[leaf[j]] += spent[j]
@@ -237,7 +208,7 @@ def add_demand(law: Law, pages: Columns, leaf: Integers, prices: Vector, loads: 
     """
     n = pages[0].size
     scratch = np.empty((3, BLOCK))
-    spent, lanes = np.empty(BLOCK), np.zeros(_LANES)
+    spent, lanes = np.empty(BLOCK), np.zeros(LANES)
     bare = _is_bare(pages)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
@@ -245,7 +216,7 @@ def add_demand(law: Law, pages: Columns, leaf: Integers, prices: Vector, loads: 
         block = spent[:count]
         _block_rates(law, _block(pages, start, count), bare, leaves, prices, scratch, block)
         _add_loads(block, leaves, loads, lanes)
-    loads[0] += _fold(lanes)
+    loads[0] += fold(lanes)
 
 
 @sized_kernel(lambda _, pages, *rest: 10.0 * pages[0].size)
@@ -272,7 +243,7 @@ def write_rates(
     n = pages[0].size
     low_prices, high_prices, shares = ends
     scratch = np.empty((3, BLOCK))
-    spent, other, lanes = np.empty(BLOCK), np.empty(BLOCK), np.zeros(_LANES)
+    spent, other, lanes = np.empty(BLOCK), np.empty(BLOCK), np.zeros(LANES)
     blended, bare = False, _is_bare(pages)
     for node in range(shares.size):
         blended = blended or low_prices[node] != high_prices[node]
@@ -296,4 +267,4 @@ def write_rates(
             rate = block[j] / cost[j]
             rate = low[j] if block[j] <= low[j] * cost[j] else rate
             rates[start + j] = high[j] if block[j] >= high[j] * cost[j] else rate
-    loads[0] += _fold(lanes)
+    loads[0] += fold(lanes)

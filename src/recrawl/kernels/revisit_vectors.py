@@ -1,8 +1,8 @@
 """Steps of :mod:`recrawl.kernels.revisits` for many pages at once, in numpy.
 
 For a crawl and for tables of everyday size: it needs no compiler, and 10,000 pages take some
-hundredths of a second. The functions are those of the same names there, and agree with them to
-about 1e-6: there, chances are read from tables in single precision.
+hundredths of a second. The functions, and what they take, are those of the same names there, and
+agree to about 1e-6: there, chances are read from tables in single precision.
 """
 
 from collections.abc import Iterator
@@ -42,14 +42,7 @@ def _believe(rows: Integers, belief: Belief) -> tuple[Vector, Vector]:
 
 
 def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -> None:
-    """Write the first two moments of each page's rate.
-
-    Parameters
-    ----------
-    rows : shape (k,), pages
-    belief : see :mod:`recrawl.kernels.revisits`
-    mean, square : shape (k,), 1/time and 1/time^2, are written
-    """
+    """Write the first two moments of each page's rate."""
     slowest = belief[3][0]
     for chunk in _chunks(rows.size):
         now, _ = _believe(rows[chunk], belief)
@@ -58,15 +51,7 @@ def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -
 
 
 def fill_freshness(rows: Integers, belief: Belief, crawl_rates: Vector, out: Vector) -> None:
-    """Write how fresh even visits keep each page, averaged over what its rate may be.
-
-    Parameters
-    ----------
-    rows : shape (k,), pages
-    belief : see :mod:`recrawl.kernels.revisits`
-    crawl_rates : shape (k,), 1/time, > 0
-    out : shape (k,), shares of time, is written
-    """
+    """Write how fresh even visits keep each page, averaged over what its rate may be."""
     for chunk in _chunks(rows.size):
         now, _ = _believe(rows[chunk], belief)
         y = belief[3] / crawl_rates[chunk, None]
@@ -77,12 +62,6 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
     """Add each page's chances of rates to its group, and of paces of forgetting to all.
 
     Half of what a page adds is its rate over its whole life, half its rate at present.
-
-    Parameters
-    ----------
-    rows : shape (k,), pages
-    belief : see :mod:`recrawl.kernels.revisits`
-    tally, classes : shape (groups, rates) and (paces,), numbers of pages, are added to
     """
     evidence, laws, law = belief[:3]
     for chunk in _chunks(rows.size):
@@ -102,17 +81,7 @@ def observe_visits(
     belief: Belief,
     predicted: Vector,
 ) -> None:
-    """Take visits into account, each page's in the order of time.
-
-    Parameters
-    ----------
-    page : shape (v,), page of each visit
-    elapsed : shape (v,), time since the visit before, > 0
-    changed : shape (v,), whether the visit found a change
-    lapse : shape (v,), time within which the rate may have been drawn anew, >= 0
-    belief : see :mod:`recrawl.kernels.revisits`; its evidence is written
-    predicted : shape (v,), chance that was given to each visit's finding, is written; or empty
-    """
+    """Take visits into account, each page's in the order of time."""
     if not page.size:
         return
     order = np.argsort(page, kind="stable")
@@ -150,15 +119,7 @@ def fill_intervals(
 ) -> None:
     """Write the interval of each page at its own price.
 
-    The worth of a visit at all ages is one product of matrices.
-
-    Parameters
-    ----------
-    rows : shape (k,), pages
-    prices : shape (k,), of a visit per weight, in time, > 0; inf: never worth it
-    start : not needed here
-    belief, bounds : see :mod:`recrawl.kernels.revisits`
-    out : shape (k,), in time, is written
+    The worth of a visit at all ages is one product of matrices; ``start`` is not needed here.
     """
     grain, shortest, longest, doubt = bounds
     slowest = belief[3][0]

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from recrawl.kernels.arrays import Integers, Vector
+from recrawl.kernels.blocks import BLOCK, LANES, fold, spread, window
 from recrawl.kernels.compile import kernel, sized_kernel
 
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
@@ -31,8 +32,6 @@ FAMILIES = {
 _EULER = 0.5772156649015329
 _TERMS = tuple((-1.0) ** n / math.factorial(n + 3) for n in range(12))
 _INVERSE_FACTORIALS = tuple(1.0 / math.factorial(n) for n in range(14))
-_BLOCK = 1024
-_LANES = 64
 _FARTHEST = 708.0  # exp(-y) is a normal number up to here, and nothing beside 1 long before
 _PER_LOG2 = 1.4426950408889634
 _LOG2_HIGH, _LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -80,7 +79,7 @@ def _fill_decay(y: Vector, count: int, decay: Vector) -> None:
     Written without a call and without a branch, so that a processor does several at once: with k
     the whole number next to y / log 2, exp(-y) = 2**-k exp(-(y - k log 2)), a short series.
     """
-    shifted = np.empty(_BLOCK)
+    shifted = np.empty(BLOCK)
     for j in range(count):
         near = y[j] if y[j] < _FARTHEST else _FARTHEST
         shifted[j] = near * _PER_LOG2 + _SHIFT
@@ -130,7 +129,7 @@ def _fill_even(
     family: int, y: Vector, count: int, fresh: Vector, loss: Vector, worth: Vector
 ) -> None:
     """Fill fresh share, loss and worth for even spacing; the series below 1/2, the rest above."""
-    decay = np.empty(_BLOCK)
+    decay = np.empty(BLOCK)
     _fill_decay(y, count, decay)
     if family == EVEN_AGE:
         for j in range(count):
@@ -190,38 +189,10 @@ def fill_loss_and_worth(
             s = y[j] * f if y[j] < 1e300 else 1.0
             fresh[j], loss[j], worth[j] = f, y[j] * s, y[j] * s * s * (2.0 + y[j])
     else:
-        for start in range(0, count, _BLOCK):
-            stop = min(start + _BLOCK, count)
+        for start in range(0, count, BLOCK):
+            stop = min(start + BLOCK, count)
             block = slice(start, stop)
             _fill_even(family, y[block], stop - start, fresh[block], loss[block], worth[block])
-
-
-@kernel
-def _window(column: Vector, n: int, start: int, count: int) -> Vector:
-    """Take a block of a real column, or the head of a constant one."""
-    if column.size == n:
-        return column[start : start + count]
-    return column[:count]
-
-
-@kernel
-def _spread(values: Vector, count: int, lanes: Vector) -> None:
-    """Add values to 64 running sums: a processor adds several at once and waits for none."""
-    whole = count - count % _LANES
-    for start in range(0, whole, _LANES):
-        for j in range(_LANES):
-            lanes[j] += values[start + j]
-    for j in range(whole, count):
-        lanes[j - whole] += values[j]
-
-
-@kernel
-def _fold(lanes: Vector) -> float:
-    """Add the running sums up."""
-    total = 0.0
-    for j in range(_LANES):
-        total += lanes[j]
-    return total
 
 
 @kernel
@@ -271,8 +242,8 @@ def _compare(
     for j in range(count):
         n_unseen += rate[j] == 0.0
     sums[6] += n_unseen
-    _spread(slack, count, lanes[2])
-    _spread(spent, count, lanes[3])
+    spread(slack, count, lanes[2])
+    spread(spent, count, lanes[3])
     if n_worse:
         _measure_worst(due, rate, low, high, marginal, sums)
 
@@ -291,7 +262,7 @@ def _compare_bare(price: float, rate: Vector, work: Vector, lanes: Vector, sums:
     for j in range(count):
         n_unseen += rate[j] == 0.0
     sums[6] += n_unseen
-    _spread(slack, count, lanes[2])
+    spread(slack, count, lanes[2])
     if n_worse:
         work[5, :count] = price
         work[0, :count] = 0.0
@@ -345,18 +316,18 @@ def certify(
         [5] to the greatest shortfall among pages above their floor
     """
     n = pages[0].size
-    work, lanes = np.empty((6, _BLOCK)), np.zeros((5, _LANES))
+    work, lanes = np.empty((6, BLOCK)), np.zeros((5, LANES))
     bare = prices.size == 1 and pages[2].size != n and pages[3].size != n and pages[4].size != n
-    for start in range(0, n, _BLOCK):
-        count = min(_BLOCK, n - start)
-        weight = _window(pages[1], n, start, count)
-        cost = _window(pages[2], n, start, count)
+    for start in range(0, n, BLOCK):
+        count = min(BLOCK, n - start)
+        weight = window(pages[1], n, start, count)
+        cost = window(pages[2], n, start, count)
         rate = rates[start : start + count]
         _weigh(family, power, pages[0][start : start + count], weight, rate, work)
-        _spread(weight, count, lanes[0])
-        _spread(work[3], count, lanes[1])
+        spread(weight, count, lanes[0])
+        spread(work[3], count, lanes[1])
         if bare:
-            _spread(rate, count, lanes[4])
+            spread(rate, count, lanes[4])
             _compare_bare(prices[0], rate, work, lanes, sums)
             continue
         due, spent = work[5][:count], work[0]
@@ -365,17 +336,17 @@ def certify(
         if prices.size == 1:
             for j in range(count):
                 due[j] = prices[0] * cost[j]
-            _spread(spent, count, lanes[4])
+            spread(spent, count, lanes[4])
         else:
             for j in range(count):
                 node = leaf[start + j]
                 due[j] = prices[node] * cost[j]
                 loads[node] += spent[j]
-        low = _window(pages[3], n, start, count)
-        high = _window(pages[4], n, start, count)
+        low = window(pages[3], n, start, count)
+        high = window(pages[4], n, start, count)
         _compare(due, rate, low, high, work, lanes, sums)
-    in_all = _fold(lanes[4])
+    in_all = fold(lanes[4])
     loads[0] += in_all
     for i in range(3):
-        sums[i] += _fold(lanes[i])
-    sums[3] += prices[0] * in_all if bare else _fold(lanes[3])
+        sums[i] += fold(lanes[i])
+    sums[3] += prices[0] * in_all if bare else fold(lanes[3])

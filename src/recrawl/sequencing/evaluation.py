@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
-from recrawl.kernels.arrays import Flags, Integers, Vector
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.distances import cyclic_distances, running_distances
 from recrawl.processes.intervals import half_width
 from recrawl.sequencing.costs import AgeingCosts, DistanceCosts
@@ -208,7 +208,7 @@ def measure_stream(
     each = gain[whole] / np.maximum(of[whole], 1) * busy + spared[whole] / length[0]
     found = counts / max(counts.sum(), 1)
     return OrderCost(
-        float(cost), found, worst, uneven / seen, idle / slots, _error(each, of[whole] > 0)
+        float(cost), found, worst, uneven / seen, idle / slots, half_width(each[of[whole] > 0])
     )
 
 
@@ -218,8 +218,3 @@ def _late(costs: AgeingCosts, ideal: Vector, margin: Vector, ages: Integers) -> 
     a, decays = costs.worths[over], costs.decays[over]
     kept = np.exp(-decays * ages[over]) - np.exp(-decays * ideal[over])
     return float((a * kept + margin[over] * (ages[over] - ideal[over])).sum())
-
-
-def _error(values: Vector, good: Flags) -> float:
-    """Half the width of a 95 % interval of the mean of blocks."""
-    return half_width(values[good])

@@ -21,24 +21,6 @@ from recrawl.tables.many import read_tables
 from recrawl.tables.own_exports import changes_between, told_only
 
 
-def read_history(
-    changes: Path,
-    pages: Path | None = None,
-    polls: Path | None = None,
-    *,
-    pareto: bool = False,
-    links: Path | None = None,
-) -> ChangeHistory:
-    """Read a history from files.
-
-    Parameters
-    ----------
-    changes, pages, polls, links : files, folders or patterns; their tables as of :func:`history_of`
-    pareto : as of :func:`history_of`
-    """
-    return history_of(changes, pages, polls, pareto=pareto, links=links)
-
-
 def history_of(
     changes: Any,
     pages: Any = None,
@@ -48,6 +30,8 @@ def history_of(
     links: Any = None,
 ) -> ChangeHistory:
     """Make a history of changes, with all pages and the instants of polls where they are known.
+
+    Tables are given as files, folders or patterns, or in memory.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from recrawl.crawler.reports.activity import activity_report
 from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, RecrawlError, StateError
-from recrawl.web.answers import PageUnknown, Planning, Searching, Surroundings, explain_page
+from recrawl.web.answers import PageUnknown, Planning, Searching, explain_page
 from recrawl.web.asked import asked_delay, asked_rate, asked_search, asked_weight
 from recrawl.web.changes import Changes
 from recrawl.web.doors import Doors
@@ -37,7 +37,7 @@ from recrawl.web.pages.activity import activity_page
 from recrawl.web.pages.dashboard import dashboard_page
 from recrawl.web.pages.layout import message_page
 from recrawl.web.pages.page import page_explained, page_unknown
-from recrawl.web.pages.search import PER_PAGE, SearchQuestion, SearchResult, search_page
+from recrawl.web.pages.search import PER_PAGE, search_page
 from recrawl.web.pages.what_if import what_if_page
 from recrawl.web.shown import Shown
 from recrawl.web.source import CrawlSource
@@ -138,7 +138,7 @@ class CrawlPages:
     async def search(self, request: Request) -> Response:
         """Box, filters and hits."""
         question = asked_search(request.query_params)
-        around, result, trouble = await self._on_search(self._find, question)
+        around, result, trouble = await self._on_search(self._searching.find, question)
         self.shown.note(result.hits if result is not None else ())
         page = search_page(
             question,
@@ -149,11 +149,6 @@ class CrawlPages:
             trouble=trouble,
         )
         return HTMLResponse(page, 200 if trouble is None else 503)
-
-    def _find(
-        self, source: CrawlSource, question: SearchQuestion
-    ) -> tuple[Surroundings, SearchResult | None, str | None]:
-        return self._searching.find(source, question)
 
     async def dashboard(self, request: Request) -> Response:
         """The live view."""
@@ -224,7 +219,7 @@ class CrawlPages:
         question = asked_search(request.query_params)
         if not question.text:
             raise InputError("q: say what to search for")
-        _, result, trouble = await self._on_search(self._find, question)
+        _, result, trouble = await self._on_search(self._searching.find, question)
         if result is None:
             raise StateError(trouble or "")
         return _json(
@@ -264,27 +259,12 @@ class CrawlPages:
         """Solve for other numbers, and change nothing."""
         asked = request.query_params
         answer = await self._on_plan(
-            self._planned,
+            self._planning.answer,
             budget_per_s=asked_rate(asked.get("budget")),
             delay_s=asked_delay(asked.get("delay")),
             starvation_weight=asked_weight(asked.get("starvation_weight")),
         )
         return _json(answer)
-
-    def _planned(
-        self,
-        source: CrawlSource,
-        *,
-        budget_per_s: float | None,
-        delay_s: float | None,
-        starvation_weight: float | None,
-    ) -> dict[str, object]:
-        return self._planning.answer(
-            source,
-            budget_per_s=budget_per_s,
-            delay_s=delay_s,
-            starvation_weight=starvation_weight,
-        )
 
     def _warm_up(self, source: CrawlSource) -> None:
         with contextlib.suppress(RecrawlError):
@@ -292,10 +272,7 @@ class CrawlPages:
 
     async def api_trade_off(self, request: Request) -> Response:
         """Freshness by budget."""
-        return _json({"points": await self._on_plan(self._traded)})
-
-    def _traded(self, source: CrawlSource) -> list[dict[str, float]]:
-        return self._planning.trade_off(source)
+        return _json({"points": await self._on_plan(self._planning.trade_off)})
 
     async def events(self, request: Request) -> Response:
         """The live view, as server-sent events."""

@@ -89,7 +89,7 @@ class Changes:
     async def changes(self, request: Request) -> Response:
         """A page of the feed, at once or when there is something; or all that comes."""
         asked = _asked(request.query_params, request.headers.get("last-event-id"))
-        last = await self._reader(_last)
+        last = await self._reader(lambda source: source.frontier().feed.last())
         if asked.since > last:
             raise HTTPException(
                 410,
@@ -221,10 +221,6 @@ def _chunk(given: str | None, content: str) -> int:
     if content == "none":
         raise InputError("chunks: pieces come with content; add content=markdown")
     return int(given)
-
-
-def _last(source: CrawlSource) -> int:
-    return source.frontier().feed.last()
 
 
 def _read(source: CrawlSource, asked: _Asked, after: int) -> tuple[list[Item], int]:

@@ -91,7 +91,8 @@ class Doors:
             raise InputError(f"numbers: {text[:200]!r} must be numbers with commas between, as 3,4")
         if len(parts) > _MOST_URLS:
             raise InputError(f"numbers: {len(parts)} are too many; at most {_MOST_URLS}")
-        found = await self._reader(_answers, [int(part) for part in parts])
+        numbers = [int(part) for part in parts]
+        found = await self._reader(lambda source: source.frontier().answers(numbers))
         return _json({"visits": [_told(one) for one in found]})
 
     async def ping(self, request: Request) -> Response:
@@ -146,10 +147,6 @@ class Doors:
 def _ask(source: CrawlSource, urls: Sequence[str], *, is_signal: bool) -> list[int]:
     with closing(open_door(source.directory)) as door:
         return door.ask(urls, is_signal=is_signal)
-
-
-def _answers(source: CrawlSource, numbers: Sequence[int]) -> list[VisitAnswer]:
-    return source.frontier().answers(numbers)
 
 
 def _told(answer: VisitAnswer) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from recrawl.simulation.backtest import POLICIES, Backtest
 from recrawl.simulation.cells import Replayer, replay_here
 from recrawl.simulation.comparison import resample_pages
 from recrawl.tables.announced import parse_signals
-from recrawl.tables.histories import read_history
+from recrawl.tables.histories import history_of
 
 
 class TransferRate(ProgressColumn):
@@ -128,7 +128,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     _check_engine(engine, scheduler, jobs)
     if (links is None) != (weights != "links"):
         raise InputError("--links: a table of links goes with --weights links, and that with it")
-    record = read_history(history, pages, polls, pareto=weights == "pareto", links=links)
+    record = history_of(history, pages, polls, pareto=weights == "pareto", links=links)
     cap = None if host_limit is None else parse_rate_per_s(host_limit, name="--host-limit")
     if cap is not None and not cap > 0:
         raise InputError(f"--host-limit: {host_limit} must be > 0")

@@ -34,7 +34,6 @@ class GivenSource:
     unit : its name
     zone : time zone
     told : how it was found, for people
-    events_s : times of the log that it was learned from, seconds on the wall clock from a Monday
     """
 
     intensity: Profile
@@ -86,7 +85,8 @@ def read_source(path: Path, zone: str | None, name: str | None) -> GivenSource:
         printed = _PRINTED[str(path)]
         return GivenSource(printed, None, UNIT_S["d"], "d", zone or "UTC", f"printed, {path}")
     content = _content(path)
-    if path.suffix.lower() == ".toml" or _is_pattern(content):
+    is_object = content.lstrip()[:1] == b"{" and b'"intensity"' in content
+    if path.suffix.lower() == ".toml" or is_object:
         return _pattern(path, zone)
     where = zone or "UTC"
     results = read_probe_results(path)
@@ -138,10 +138,6 @@ def _content(path: Path) -> bytes:
             f"{path}: cannot be read: {error.strerror}; give a pattern, a log of updates, or "
             f"one of {', '.join(_PRINTED)}"
         ) from error
-
-
-def _is_pattern(content: bytes) -> bool:
-    return content.lstrip()[:1] == b"{" and b'"intensity"' in content
 
 
 def _pattern(path: Path, zone: str | None) -> GivenSource:

@@ -133,7 +133,7 @@ def make_agree(frontier: Frontier, index: PageIndex, found: list[Parting], now_s
     if doubled:
         index.commit()
     for batch in _batches(found):
-        copies = [(parting.url, _kept(parting)) for parting in batch]
+        copies = [(one.url, one.held if one.copies == 1 else None) for one in batch]
         frontier.agree(copies, now_s)
 
 
@@ -159,10 +159,6 @@ def recover(frontier: Frontier, index: PageIndex, now_s: float) -> Mended:
     frontier.feed.mend(now_s)
     missing = sum(parting.held is None for parting in found)
     return Mended(len(noted), missing, len(found) - missing)
-
-
-def _kept(parting: Parting) -> bytes | None:
-    return parting.held if parting.copies == 1 else None
 
 
 def _batches(found: list[Parting]) -> Iterator[list[Parting]]:

@@ -7,6 +7,7 @@ frontier's thread in between. The module is longer than most, as it is told of a
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Any, Final, TypeAlias
 
@@ -35,7 +36,7 @@ from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.visit_learner import VisitLearner, parts_of
 from recrawl.errors import NotConverged
-from recrawl.terms import Announcer, Birth, HostRecord, Kind, PageDetails, PageState, PlanRecord
+from recrawl.terms import Announcer, Birth, HostRecord, Kind, PageState, PlanRecord
 
 _LONGEST_GAP: Final = 0.5  # of the longest interval, for which a host stays closed
 _SETTLES_S: Final = 5.0  # of a start: its first requests wait for no plan
@@ -174,7 +175,8 @@ class Planner:
         """Learn a source's pattern anew when a quarter more is known of it."""
         for table in self._timetables.all():
             url = table.rules.url
-            details = await self._world.on_state(self._details, url)
+            look = partial(self._world.frontier.details, url, recent=_RECENT_PROBES)
+            details = await self._world.on_state(look)
             if details is None:
                 continue
             self._timetables.page_ids[url] = details.page_id
@@ -193,9 +195,6 @@ class Planner:
                 "timetable",
                 {"url": url, "pattern": learned.pattern, "probes": learned.n_results},
             )
-
-    def _details(self, url: str) -> PageDetails | None:
-        return self._world.frontier.details(url, recent=_RECENT_PROBES)
 
     def _pages(self) -> tuple[PlannedPages, int]:
         frontier = self._world.frontier
