@@ -5,7 +5,7 @@ import pytest
 
 from recrawl.simulation.site import Site
 from recrawl.simulation.truth import TruthMeter
-from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape
+from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape, true_freshness
 
 EPOCH_S = 1_800_000_000.0
 WEB = SyntheticWeb(WebShape(n_pages=60, days=10.0, born=0.2, moved=0.1, gone=0.2), 12)
@@ -55,7 +55,7 @@ def test_the_freshness_now_is_that_of_the_web_and_the_copies() -> None:
 
     now = meter.now(EPOCH_S + 10.0 * DAY_S)
 
-    assert (now.freshness, now.weighted) == WEB.freshness(10.0, copies)
+    assert (now.freshness, now.weighted) == true_freshness(WEB.pages, 10.0, copies)
 
 
 @pytest.mark.parametrize("outcome", ["failed", "lost", "obsolete", "not-found", "throttled"])

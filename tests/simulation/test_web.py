@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from recrawl.errors import InvalidModel
-from recrawl.simulation.web import SyntheticPage, SyntheticWeb, WebShape
+from recrawl.simulation.web import SyntheticPage, SyntheticWeb, WebShape, true_freshness
 
 STILL = WebShape(n_pages=40, n_hosts=4, born=0.0, moved=0.0, gone=0.0)
 
@@ -113,7 +113,7 @@ def test_an_heir_goes_on_where_the_old_address_stops() -> None:
 def test_a_version_counts_the_changes_so_far() -> None:
     """A change counts from its own instant on."""
     changes = np.array([1.0, 2.0, 2.0])
-    page = SyntheticPage(0, 0, "/x/y", 1.0, 1.0, 0.0, 9.0, changes)
+    page = SyntheticPage(0, 0, "/x/y", 1.0, 0.0, 9.0, changes, rate=1.0)
 
     assert [page.version(day) for day in (0.0, 0.999, 1.0, 2.0, 99.0)] == [0, 0, 1, 3, 3]
     assert [page.exists(day) for day in (-0.1, 0.0, 8.9, 9.0)] == [False, True, True, False]
@@ -132,7 +132,7 @@ def test_true_freshness_is_what_a_direct_count_says() -> None:
         if page.number in copies
         and not np.any((page.changes > copies[page.number]) & (page.changes <= 6.0))
     ]
-    plain, weighted = web.freshness(6.0, copies)
+    plain, weighted = true_freshness(web.pages, 6.0, copies)
 
     assert plain == pytest.approx(len(fresh) / len(there))
     assert weighted == pytest.approx(

@@ -42,10 +42,6 @@ class LiveWeb(Protocol):
         """All of them, in the order of their numbers."""
         ...
 
-    def freshness(self, day: float, copies: dict[int, float]) -> tuple[float, float]:
-        """Return the true freshness now, plain and weighted."""
-        ...
-
 
 class ServedSite(Protocol):
     """Site of a changing web, with the truth about it."""

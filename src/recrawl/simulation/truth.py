@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from recrawl.crawler.ports import EventSink
 from recrawl.simulation.site import ServedSite
-from recrawl.simulation.web import DAY_S, LivePage
+from recrawl.simulation.web import DAY_S, LivePage, true_freshness
 
 _COPIES = frozenset({"new", "changed", "unchanged", "not-modified"})
 _SAME = frozenset({"unchanged", "not-modified"})
@@ -87,7 +87,8 @@ class TruthMeter(EventSink):
     def now(self, now_s: float) -> TrueFreshness:
         """Return the freshness at an instant, of the visits heard of so far."""
         copies = {number: visits[-1] for number, visits in self._visits.items()}
-        return TrueFreshness(*self._site.web.freshness(self._site.day(now_s), copies))
+        pages, day = self._site.web.pages, self._site.day(now_s)
+        return TrueFreshness(*true_freshness(pages, day, copies))
 
     def over(self, start_s: float, end_s: float) -> TrueFreshness:
         """Return the exact time average over a span; O(visits log changes)."""

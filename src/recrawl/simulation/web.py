@@ -8,15 +8,14 @@ Everything follows from the seed, so that two processes can hold the same web.
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Floats
 
 DAY_S = 86_400.0
 _HOSTS = ("news", "docs", "shop", "wiki", "blog", "forum", "data", "lab")
@@ -65,71 +64,27 @@ class WebShape:
             raise InvalidModel("days, mean_changes_per_day and rate_shape must be > 0")
 
 
-class LivePage(Protocol):
-    """A page whose whole history is known; instants in days since the start of its web."""
-
-    @property
-    def number(self) -> int:
-        """Its place among all pages."""
-        ...
-
-    @property
-    def host(self) -> int:
-        """Number of its host."""
-        ...
-
-    @property
-    def path(self) -> str:
-        """Address within the host."""
-        ...
-
-    @property
-    def weight(self) -> float:
-        """Worth of a fresh copy."""
-        ...
-
-    @property
-    def born(self) -> float:
-        """Instant of its birth."""
-        ...
-
-    @property
-    def until(self) -> float:
-        """Instant of its end; infinite: it stays."""
-        ...
-
-    @property
-    def changes(self) -> NDArray[np.float64]:
-        """Instants of its changes, ascending."""
-        ...
-
-    def version(self, day: float) -> int:
-        """Number of changes up to an instant."""
-        ...
-
-    def exists(self, day: float) -> bool:
-        """Tell whether the page answers with content."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class SyntheticPage:
-    """One page and its whole history; instants in days since the start of the web.
+class LivePage:
+    """A page whose whole history is known; instants in days since the start of its web.
 
-    ``moved_to`` is the number of the page that took its content over, ``gone_status`` what it
-    answers after ``until``.
+    Parameters
+    ----------
+    number : its place among all pages
+    host : number of its host
+    path : address within the host
+    weight : worth of a fresh copy
+    born, until : instants of its birth and its end; infinite: it stays
+    changes : instants of its changes, ascending
     """
 
     number: int
     host: int
     path: str
-    rate: float
     weight: float
     born: float
     until: float
-    changes: NDArray[np.float64]
-    moved_to: int | None = None
-    gone_status: int | None = None
+    changes: Floats
 
     def version(self, day: float) -> int:
         """Number of changes up to an instant."""
@@ -138,6 +93,19 @@ class SyntheticPage:
     def exists(self, day: float) -> bool:
         """Tell whether the page answers with content."""
         return self.born <= day < self.until
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SyntheticPage(LivePage):
+    """One page of a synthetic web.
+
+    ``moved_to`` is the number of the page that took its content over, ``gone_status`` what it
+    answers after ``until``.
+    """
+
+    rate: float
+    moved_to: int | None = None
+    gone_status: int | None = None
 
 
 @dataclass(frozen=True)
@@ -168,16 +136,6 @@ class SyntheticWeb:
         for page in self.pages:
             sections[page.host, page.path.split("/")[1]].append(page)
         return sections
-
-    def freshness(self, day: float, copies: dict[int, float]) -> tuple[float, float]:
-        """Return the true freshness now, plain and weighted.
-
-        Parameters
-        ----------
-        day : the instant
-        copies : by page number, the instant of its last successful visit
-        """
-        return true_freshness(self.pages, day, copies)
 
 
 def true_freshness(
@@ -241,9 +199,7 @@ def _make_pages(shape: WebShape, seed: int) -> list[SyntheticPage]:
     return pages + _moved(pages, shape, random)
 
 
-def _changes(
-    shape: WebShape, host: int, rate: float, random: np.random.Generator
-) -> NDArray[np.float64]:
+def _changes(shape: WebShape, host: int, rate: float, random: np.random.Generator) -> Floats:
     """Bursts by a weekly clock: the rate over the whole week is ``rate``."""
     mean = rate * shape.days / (1.0 + shape.burst)
     starts = random.uniform(0.0, shape.days, random.poisson(mean * 3.0))
@@ -253,7 +209,7 @@ def _changes(
     return np.sort(np.concatenate([kept, after]))
 
 
-def _clock(day: NDArray[np.float64], host: int) -> NDArray[np.float64]:
+def _clock(day: Floats, host: int) -> Floats:
     """Relative activity, mean 1 over the week: office hours on some hosts, evenings on others."""
     hour = (day % 1.0) * 24.0
     weekend = (day % 7.0) >= 5.0
@@ -273,28 +229,15 @@ def _moved(
     for place in sorted(random.choice(len(steady), count, replace=False)) if count else []:
         old = steady[place]
         when = float(random.uniform(0.15, 0.85)) * shape.days
-        heir = SyntheticPage(
+        heir = replace(
+            old,
             number=len(pages) + len(heirs),
-            host=old.host,
             path=f"{old.path}-revised",
-            rate=old.rate,
-            weight=old.weight,
             born=when,
-            until=inf,
             changes=old.changes[old.changes > when],
         )
         heirs.append(heir)
-        pages[old.number] = SyntheticPage(
-            number=old.number,
-            host=old.host,
-            path=old.path,
-            rate=old.rate,
-            weight=old.weight,
-            born=0.0,
-            until=when,
-            changes=old.changes,
-            moved_to=heir.number,
-        )
+        pages[old.number] = replace(old, until=when, moved_to=heir.number)
     return heirs
 
 

@@ -1,6 +1,5 @@
 """A web that really changed: its pages, when each was there, and what it held."""
 
-from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -15,43 +14,25 @@ from recrawl.learning.companions import companions_of
 from recrawl.simulation.history import ChangeHistory
 from recrawl.simulation.recorded.log import PageHistory, RecordedLog
 from recrawl.simulation.recorded.render import READABLE
-from recrawl.simulation.web import DAY_S, true_freshness
+from recrawl.simulation.web import DAY_S, LivePage
 
 _BORN_BEFORE = -1.0  # days: pages that were there when the replay began
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RecordedPage:
+class RecordedPage(LivePage):
     """One life of an address; instants in days since the replay's start.
 
     Parameters
     ----------
-    number, host, path, weight : as those of a synthetic page
-    born, until : when it was there
-    changes : instants of its changes, ascending
     blobs : names of what it held, one more than there are changes
     moved_to : path that took over; None: it is gone, or stays
     gone_status : what it answers after ``until``
     """
 
-    number: int
-    host: int
-    path: str
-    weight: float
-    born: float
-    until: float
-    changes: NDArray[np.float64]
     blobs: tuple[str, ...]
     moved_to: str | None = None
     gone_status: int | None = None
-
-    def version(self, day: float) -> int:
-        """Number of changes up to an instant."""
-        return bisect_right(self.changes, day)
-
-    def exists(self, day: float) -> bool:
-        """Tell whether the page answers with content."""
-        return self.born <= day < self.until
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +81,6 @@ class RecordedWeb:
             return None
         begun = [page for page in lives if page.born <= day]
         return begun[-1] if begun else lives[0]
-
-    def freshness(self, day: float, copies: dict[int, float]) -> tuple[float, float]:
-        """Return the true freshness now, plain and weighted."""
-        return true_freshness(self.pages, day, copies)
 
     @property
     def changes_per_day(self) -> float:
