@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from recrawl.cli.crawler import demo
-from recrawl.cli.crawler.demo import DemoPlan
+from recrawl.cli.crawler.demo import SPEED, DemoPlan
 from recrawl.cli.crawler.stage import OWN, Promises, play_virtually
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.simulation.web import DAY_S, WebShape
@@ -33,7 +33,7 @@ def test_the_plan_beats_uniform_and_proportional_on_the_demos_web() -> None:
     """
     shape = WebShape(n_pages=400, n_hosts=4, days=40.0)
     budget_per_s = 0.5 * shape.n_pages * shape.mean_changes_per_day / DAY_S
-    plan = DemoPlan(shape, 1, 60.0, budget_per_s, 1e9)
+    plan = DemoPlan(shape, 1, 60.0, budget_per_s=budget_per_s, epoch_s=1e9, speed=SPEED)
 
     arms = {name: play_virtually(name, plan) for name in (OWN, "uniform", "proportional")}
 
@@ -50,8 +50,10 @@ def test_the_demo_is_as_slow_as_the_machine(
     instants = iter((0.0, 50.0 * visit_ms / 1_000.0))
     monkeypatch.setattr(demo, "play_virtually", lambda *_: SimpleNamespace(fetches=50))
     monkeypatch.setattr(demo, "time", SimpleNamespace(perf_counter=lambda: next(instants)))
-    plan = DemoPlan(WebShape(n_pages=400), 1, 60.0, 100.0 / demo.SPEED, 0.0)
-    assert demo._speed(plan) == pytest.approx(demo.SPEED / times)
+    plan = DemoPlan(
+        WebShape(n_pages=400), 1, 60.0, budget_per_s=100.0 / SPEED, epoch_s=0.0, speed=SPEED
+    )
+    assert demo._speed(plan) == pytest.approx(SPEED / times)
 
 
 @pytest.mark.parametrize(("fetches", "is_told"), [(5_900, False), (5_000, True)])

@@ -3,26 +3,20 @@
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.revisits.planning import RevisitPlanner
 from recrawl.integrations.revisits.store import VisitStore
 
 N, DAY_S, NOW_S = 60, 86_400.0, 1_800_000_000.0
-OPTIONS = SimpleNamespace(
-    rules=RevisitRules(),
-    budget_per_s=N / DAY_S,
-    replan_s=600.0,
-    policy="recrawl",
-    host_cap_per_s=np.inf,
-    prior_rate_per_s=1.0 / (14 * DAY_S),
-)
+OPTIONS = RevisitOptions(Path(), N / DAY_S, RevisitRules(), replan_s=600.0)
 
 
 class Asked(VisitStore):
@@ -139,7 +133,7 @@ def test_young_pages_are_seen_sooner_where_births_are_known(tmp_path: Path, n_st
     for births in (False, True):
         path = with_young_ones(tmp_path / f"{births}.sqlite3", births=births)
         for _ in range(n_starts):
-            options = SimpleNamespace(**vars(OPTIONS) | {"policy": "foresight"})
+            options = replace(OPTIONS, policy="foresight")
             planned(RevisitPlanner(options), path)
         with closing(sqlite3.connect(path)) as db:
             rows = db.execute("SELECT due_s - last_visit_s FROM page ORDER BY id").fetchall()

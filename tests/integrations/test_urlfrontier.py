@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.errors import StateError
+from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.urlfrontier.frontier import Frontier, Put, key_of
 from recrawl.integrations.urlfrontier.interface import FAIL, METHODS, OK, SKIPPED, message
-from recrawl.integrations.urlfrontier.options import ServiceOptions
 from recrawl.integrations.urlfrontier.queues import Queues
 from recrawl.integrations.urlfrontier.server import Service
 from recrawl.integrations.urlfrontier.told import read_metadata
@@ -28,7 +28,7 @@ RULES = RevisitRules(min_interval_s=600.0, max_interval_s=30 * DAY_S, initial_in
 
 @contextmanager
 def opened(directory: Path, now_s: float = NOW_S, per_day: float = 1e6) -> Iterator[Frontier]:
-    frontier = Frontier(ServiceOptions(directory, per_day / DAY_S, RULES), now_s)
+    frontier = Frontier(RevisitOptions(directory, per_day / DAY_S, RULES), now_s)
     try:
         yield frontier
     finally:
@@ -314,7 +314,7 @@ def test_a_plan_that_fails_is_told_and_does_not_end_the_planning(
     planned = asyncio.Event()
 
     async def until_planned() -> None:
-        frontier = Frontier(ServiceOptions(tmp_path, 1.0, RULES, replan_s=0.0), NOW_S)
+        frontier = Frontier(RevisitOptions(tmp_path, 1.0, RULES, replan_s=0.0), NOW_S)
         outcomes: list[Exception] = [MemoryError("no more"), StateError("the disk is full")]
 
         def plan(now_s: float) -> None:

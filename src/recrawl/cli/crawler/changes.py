@@ -5,7 +5,7 @@ import csv
 import io
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -15,12 +15,11 @@ from cyclopts import Parameter
 from recrawl.cli.crawler.place import HERE, CrawlNamed
 from recrawl.cli.output import note, printable, write
 from recrawl.crawler.control.scope import Weights
-from recrawl.crawler.ports import PageIndex, StatePlace
 from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.runtime.feed_reader import LEAST_CHUNK, MOST_CHUNK, FeedReader, Wanted
-from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.indexes import index_once_there
 from recrawl.crawler.wiring.stores import open_frontier
-from recrawl.errors import InputError, StateError
+from recrawl.errors import InputError
 from recrawl.terms import ChangeKind, Item
 from recrawl.whole_files import whole_file
 
@@ -108,7 +107,7 @@ def changes(  # noqa: PLR0913 - its parameters are its options
     with contextlib.ExitStack() as stack:
         frontier = open_frontier(directory, read_only=True)
         stack.callback(frontier.close)
-        reader = FeedReader(frontier.feed, _index_of(directory, stack), wanted, content_as)
+        reader = FeedReader(frontier.feed, index_once_there(directory, stack), wanted, content_as)
         after = _since(since, reader)
         columns = [*_COLUMNS, *([content] if content != "none" else [])]
         columns += ["diff", "diff_html"] if diff else []
@@ -118,22 +117,6 @@ def changes(  # noqa: PLR0913 - its parameters are its options
         else:
             _print(format_, columns, pieces)
     return 0
-
-
-def _index_of(directory: StatePlace, stack: contextlib.ExitStack) -> Callable[[], PageIndex | None]:
-    """Return what opens the index once it is there."""
-    opened: list[PageIndex] = []
-
-    def index() -> PageIndex | None:
-        if not opened:
-            try:
-                opened.append(open_index(directory, read_only=True))
-            except StateError:
-                return None
-            stack.callback(opened[0].close)
-        return opened[0]
-
-    return index
 
 
 def _since(text: str, reader: FeedReader) -> int:

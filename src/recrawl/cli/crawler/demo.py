@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
+from typing_extensions import override
 
 from recrawl.cli.crawler.drawn import draw_courses
 from recrawl.cli.crawler.recorded import Replay, replay, stray
-from recrawl.cli.crawler.stage import OWN, Played, play, play_virtually
+from recrawl.cli.crawler.stage import OWN, Played, Stage, play, play_virtually
 from recrawl.cli.figures import check_picture
 from recrawl.cli.options import Json
 from recrawl.cli.output import called_as, console, note, print_json, print_table
@@ -30,46 +31,42 @@ _LEAST_MADE = 0.95  # of the requests that are paid for; with fewer nobody could
 WARM_UP = 0.25  # share of the time in which every arm may learn before it is measured
 
 
-@dataclass(frozen=True, slots=True)
-class DemoPlan:
+@dataclass(frozen=True)
+class DemoPlan(Stage):
     """A made-up web, and what every arm has in common; ``seconds`` as long as at full speed."""
 
     shape: WebShape
     seed: int
     seconds: float
-    budget_per_s: float
-    epoch_s: float
-    speed: float = SPEED
-    slow_s: float = 0.0
 
     @property
+    @override
     def title(self) -> str:
-        """Description of the web, for people."""
         shape = self.shape
         day_s = DAY_S / self.speed
         return f"a web of {shape.n_pages} pages on {shape.n_hosts} hosts, a day every {day_s:.2g} s"
 
     @property
+    @override
     def start_s(self) -> float:
-        """Start of the measurement."""
         return self.epoch_s + WARM_UP * self.seconds * SPEED
 
     @property
+    @override
     def end_s(self) -> float:
-        """End of the run, in the web's time."""
         return self.epoch_s + self.seconds * SPEED
 
+    @override
     def site(self, port: int) -> Site:
-        """Make the web."""
         return Site(SyntheticWeb(self.shape, self.seed), epoch_s=self.epoch_s, port=port)
 
+    @override
     def told(self) -> dict[str, Any]:
-        """Return the arguments with which the server makes the same web."""
         shape = asdict(self.shape)
         return {"shape": shape, "seed": self.seed, "epoch_s": self.epoch_s, "speed": self.speed}
 
+    @override
     def settings(self, directory: Path, site: ServedSite, policy: str) -> Settings:
-        """Settings of one arm; in the web's own, accelerated time."""
         assert isinstance(site, Site)
         return Settings(
             seeds=tuple(f"{host}/" for host in site.hosts),
@@ -190,7 +187,7 @@ async def _run(
     shape = WebShape(n_pages=pages, n_hosts=hosts, days=seconds * SPEED / DAY_S + 10.0)
     # Half of the web's total change rate: a budget that hurts.
     budget_per_s = 0.5 * pages * shape.mean_changes_per_day / DAY_S
-    plan = DemoPlan(shape, seed, seconds, budget_per_s, 0.0)
+    plan = DemoPlan(shape, seed, seconds, budget_per_s=budget_per_s, epoch_s=0.0, speed=SPEED)
     speed = await asyncio.to_thread(_speed, plan)
     lasts_s = seconds * SPEED / speed
     if speed < SPEED and not quiet:

@@ -80,7 +80,7 @@ def frontier_service(  # noqa: PLR0913 - its parameters are its options
     budget_per_s = _above_nothing(parse_rate_per_s, budget, "--budget")
     replan_s = _above_nothing(parse_duration_s, replan, "--replan")
 
-    from recrawl.integrations.urlfrontier.options import ServiceOptions
+    from recrawl.integrations.revisits.options import RevisitOptions
     from recrawl.integrations.urlfrontier.server import serve
 
     def on_start(chosen: int) -> None:
@@ -88,7 +88,7 @@ def frontier_service(  # noqa: PLR0913 - its parameters are its options
             shown = f"[{host}]" if ":" in host else host
             note(f"Frontier of {state} at {shown}:{chosen} (Ctrl-C ends it)")
 
-    options = ServiceOptions(state, budget_per_s, rules, replan_s, policy)
+    options = RevisitOptions(state, budget_per_s, rules, replan_s, policy)
     asyncio.run(serve(options, host, port, on_start=on_start, tell=note))
     return 0
 

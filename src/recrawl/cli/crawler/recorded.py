@@ -8,8 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from typing_extensions import override
+
 from recrawl.cli.crawler.drawn import draw_courses
-from recrawl.cli.crawler.stage import OWN, Played, play
+from recrawl.cli.crawler.stage import OWN, Played, Stage, play
 from recrawl.cli.output import called_as, console, note, print_json, print_table
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError
@@ -100,41 +102,33 @@ def stray(asked: Replay) -> str:
 
 
 @dataclass(frozen=True)
-class RecordedPlay:
+class RecordedPlay(Stage):
     """A span of a recorded history, and what every arm has in common."""
 
     recording: Recording
-    budget_per_s: float
-    speed: float
-    slow_s: float = 0.0
 
     @property
+    @override
     def title(self) -> str:
-        """Description of the web, for people."""
         rate = show_duration(self.speed)
         return f"{self.recording.source.name}, {self.recording.days:.3g} days, {rate} in a second"
 
     @property
-    def epoch_s(self) -> float:
-        """Start of the recording, in the web's time."""
-        return self.recording.start_s
-
-    @property
+    @override
     def start_s(self) -> float:
-        """Start of the measurement."""
         return self.epoch_s + _LEARNING * self.recording.days * DAY_S
 
     @property
+    @override
     def end_s(self) -> float:
-        """End of the measurement."""
         return self.epoch_s + self.recording.days * DAY_S
 
+    @override
     def site(self, port: int) -> ServedSite:
-        """Make the web."""
         return self.recording.site(port)
 
+    @override
     def told(self) -> dict[str, Any]:
-        """Return the arguments with which the server makes the same web."""
         return {
             "recording": asdict(self.recording),
             "epoch_s": self.epoch_s,
@@ -142,8 +136,9 @@ class RecordedPlay:
             "slow_s": self.slow_s,
         }
 
+    @override
     def settings(self, directory: Path, site: ServedSite, policy: str) -> Settings:
-        """Settings of one arm, in the web's own time; those of a crawl, on the history's scale."""
+        # Those of a crawl, on the history's scale.
         step_s = (self.end_s - self.epoch_s) / _STEPS
         return Settings(
             seeds=tuple(f"{host}/" for host in site.hosts),
@@ -246,7 +241,13 @@ class _Question:
                 f"--speed: this would take {show_duration(length_s / speed)}; take fewer --days, a "
                 "greater --speed or a smaller --budget"
             )
-        return RecordedPlay(recording, budget, speed, self.slow_s)
+        return RecordedPlay(
+            recording,
+            budget_per_s=budget,
+            epoch_s=recording.start_s,
+            speed=speed,
+            slow_s=self.slow_s,
+        )
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -6,12 +6,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -33,55 +34,49 @@ ACCESS_S = 0.003  # what an exchange takes without a network, in seconds of the 
 _POINTS = 60  # of each course
 
 
-class Stage(Protocol):
-    """Common setting of all arms of a play; can be sent to another process."""
+@dataclass(frozen=True, kw_only=True)
+class Stage(ABC):
+    """Common setting of all arms of a play; can be sent to another process.
+
+    Parameters
+    ----------
+    budget_per_s : requests per second of the web's time
+    epoch_s : start of the play, in the web's time
+    speed : seconds of the web in a second
+    slow_s : duration of an answer by the server's own will, in seconds of our own clock
+    """
+
+    budget_per_s: float
+    epoch_s: float
+    speed: float
+    slow_s: float = 0.0
 
     @property
+    @abstractmethod
     def title(self) -> str:
         """Description of the web, for people."""
-        ...
 
     @property
-    def budget_per_s(self) -> float:
-        """Requests per second of the web's time."""
-        ...
-
-    @property
-    def epoch_s(self) -> float:
-        """Start of the play, in the web's time."""
-        ...
-
-    @property
+    @abstractmethod
     def start_s(self) -> float:
         """Start of the measurement."""
-        ...
 
     @property
+    @abstractmethod
     def end_s(self) -> float:
-        """End of the measurement."""
-        ...
+        """End of the measurement, and of the play."""
 
-    @property
-    def speed(self) -> float:
-        """Seconds of the web in a second."""
-        ...
-
-    @property
-    def slow_s(self) -> float:
-        """Duration of an answer by the server's own will, in seconds of our own clock."""
-        ...
-
+    @abstractmethod
     def site(self, port: int) -> ServedSite:
         """Make the web."""
-        ...
 
+    @abstractmethod
     def told(self) -> dict[str, Any]:
         """Return the arguments with which the server makes the same web."""
-        ...
 
+    @abstractmethod
     def settings(self, directory: Path, site: ServedSite, policy: str) -> Settings:
         """Settings of one arm, in the web's own time."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.frontier.store import StateLock
-from recrawl.crawler.ports import PageIndex, StatePlace
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.runtime.delivering import Courier, CourierRules, Verified
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
 from recrawl.crawler.settings import SinkSettings
-from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.indexes import index_once_there
 from recrawl.crawler.wiring.sinks import open_sink
 from recrawl.crawler.wiring.stores import database_turn, open_deliveries, open_frontier
 from recrawl.errors import InputError, SinkError, StateError
@@ -80,15 +80,6 @@ def open_courier(
         stack.callback(frontier.close)
         deliveries = open_deliveries(state, turn=turn)
         stack.callback(deliveries.close)
-        opened: list[PageIndex] = []
-
-        def index() -> PageIndex | None:
-            if not opened:
-                with contextlib.suppress(StateError):
-                    opened.append(open_index(state, read_only=True))
-                    stack.callback(opened[0].close)
-            return opened[0] if opened else None
-
         patterns = Weights([(path, 1.0) for path in settings.paths], otherwise=0.0)
         wanted = Wanted(
             content=settings.content,
@@ -100,7 +91,7 @@ def open_courier(
         yield Courier(
             settings.name,
             stack.enter_context(contextlib.closing(open_sink(settings))),
-            FeedReader(frontier.feed, index, wanted, content_as),
+            FeedReader(frontier.feed, index_once_there(state, stack), wanted, content_as),
             deliveries,
             rules=CourierRules(
                 batch=settings.batch,

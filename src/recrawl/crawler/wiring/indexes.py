@@ -1,12 +1,14 @@
 """The index of a state, opened: a search loads nothing else of a crawl."""
 
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from recrawl.crawler.index.schema import aside_of, index_exists, opened
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import PageIndex, StatePlace
 from recrawl.crawler.wiring.databases import check_state
-from recrawl.errors import OtherVersion
+from recrawl.errors import OtherVersion, StateError
 
 
 def open_index(
@@ -29,6 +31,20 @@ def open_index(
     from recrawl.crawler.index.postgres import PostgresIndex
 
     return PostgresIndex(state)
+
+
+def index_once_there(state: StatePlace, stack: ExitStack) -> Callable[[], PageIndex | None]:
+    """Return what opens the index of a state, to look, once it is there; ``stack`` closes it."""
+    found: list[PageIndex] = []
+
+    def index() -> PageIndex | None:
+        if not found:
+            with suppress(StateError):
+                found.append(open_index(state, read_only=True))
+                stack.callback(found[0].close)
+        return found[0] if found else None
+
+    return index
 
 
 def is_to_be_brought_over(state: StatePlace) -> bool:

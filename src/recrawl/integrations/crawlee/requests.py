@@ -22,6 +22,7 @@ from recrawl.crawler.control.lifecycle import RevisitRules, outcome_of_status
 from recrawl.crawler.control.urls import host_of
 from recrawl.errors import InvalidSettings
 from recrawl.integrations.revisits.lock import StateLock
+from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.revisits.planning import RevisitPlanner
 from recrawl.integrations.revisits.requests import KeptRequests
 from recrawl.integrations.revisits.visits import Visit, concluded
@@ -29,20 +30,7 @@ from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import Outcome
 
 _WINDOW: Final = 100  # requests taken from the store at a time
-_PRIOR_RATE_PER_S: Final = 1.0 / (14 * 86_400.0)  # as recrawl's own crawls have it
 _OF_ONE_RUN: Final = {"retry_count", "loaded_url", "handled_at"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """Options of the plans. Seconds, and visits per second."""
-
-    rules: RevisitRules
-    budget_per_s: float
-    policy: str = "recrawl"
-    replan_s: float = 300.0
-    host_cap_per_s: float = float("inf")
-    prior_rate_per_s: float = _PRIOR_RATE_PER_S
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +83,7 @@ class RecrawlRequests(RequestManager):  # type: ignore[misc] # Crawlee is not in
             raise InvalidSettings(
                 f"max_interval: {max_interval!r} is shorter than min_interval, {min_interval!r}"
             )
-        self._options = _Options(rules, parse_rate_per_s(budget, name="budget"))
+        self._options = RevisitOptions(Path(state), parse_rate_per_s(budget, name="budget"), rules)
         if not self._options.budget_per_s > 0:
             raise InvalidSettings(f"budget: {budget!r} must be > 0")
         self.change, self.now_s = change, clock

@@ -6,7 +6,7 @@ crawler and its backtests use.
 
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,48 +14,14 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.policies import ByWorth, revisit_policy
 from recrawl.crawler.control.revisit_policy import Replan, ask_for_plan
 from recrawl.crawler.runtime.visit_learner import VisitLearner
+from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.revisits.store import VisitStore
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class RevisitOptions(Protocol):
-    """Options that a plan needs. Seconds, and visits per second."""
-
-    @property
-    def rules(self) -> RevisitRules:
-        """Bounds on intervals."""
-        ...
-
-    @property
-    def budget_per_s(self) -> float:
-        """Visits of known pages."""
-        ...
-
-    @property
-    def replan_s(self) -> float:
-        """Between two plans."""
-        ...
-
-    @property
-    def policy(self) -> str:
-        """A name in ``recrawl.terms.REVISIT_POLICIES``."""
-        ...
-
-    @property
-    def host_cap_per_s(self) -> float:
-        """Cap on visits of a host; inf: none."""
-        ...
-
-    @property
-    def prior_rate_per_s(self) -> float:
-        """Change rate of a page of which nothing is known."""
-        ...
 
 
 class RevisitPlanner:

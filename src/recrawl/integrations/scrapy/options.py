@@ -12,6 +12,7 @@ from scrapy.utils.misc import load_object
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.scope import Weights
 from recrawl.errors import InputError, InvalidSettings
+from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import REVISIT_POLICIES
 
@@ -36,45 +37,31 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     INNER: "scrapy.core.scheduler.Scheduler",
 }
 _KEPT_IN_MEMORY: Final = 10_000
-_PRIOR_RATE_PER_S: Final = 1.0 / (14 * 86_400.0)  # as recrawl's own crawls have it
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Options of the add-on. Seconds, and visits per second.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(RevisitOptions):
+    """Options of the add-on, whose ``host_cap_per_s`` is what Scrapy's delay lets a host have.
 
     Parameters
     ----------
-    state : directory of the state
-    budget_per_s : visits of known pages, over all spiders that share the state
     change : what counts as a change: of the ``body``, the ``text``, or the ``items``
     volatile : fields of items that are no change
     skip_unchanged : whether an unchanged page ends before its callback
     continuous : whether the spider stays open until something is due
-    rules : bounds on intervals
-    replan_s : between two plans
-    policy : a name in ``recrawl.terms.REVISIT_POLICIES``
     weights : what fresh copies are worth, by their addresses
     clock : seconds since the epoch
-    host_cap_per_s : what Scrapy's delay lets a host have; inf: any
     n_waiting : requests that wait in memory for their first visit; more wait on disk
     whole : schemes that are asked for whole pages: another program than Scrapy fetches them, and a
         browser waits for ever for the page that a 304 does not bring
     """
 
-    state: Path
-    budget_per_s: float
     change: str
     volatile: frozenset[str]
     skip_unchanged: bool
     continuous: bool
-    rules: RevisitRules
-    replan_s: float
-    policy: str
     weights: Weights
     clock: Callable[[], float] = time
-    host_cap_per_s: float = float("inf")
-    prior_rate_per_s: float = _PRIOR_RATE_PER_S
     n_waiting: int = _KEPT_IN_MEMORY
     whole: frozenset[str] = frozenset()
 

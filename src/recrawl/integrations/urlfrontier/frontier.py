@@ -16,11 +16,11 @@ import xxhash
 from recrawl.crawler.control.due_times import DISCOVERED
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.integrations.revisits.lock import StateLock
+from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.revisits.planning import RevisitPlanner
 from recrawl.integrations.revisits.store import PageRow, Row
 from recrawl.integrations.revisits.visits import Visit, concluded
 from recrawl.integrations.urlfrontier.interface import OK, SKIPPED
-from recrawl.integrations.urlfrontier.options import ServiceOptions
 from recrawl.integrations.urlfrontier.queues import Queue, Queues
 from recrawl.integrations.urlfrontier.store import FrontierStore
 from recrawl.integrations.urlfrontier.told import read_metadata
@@ -102,7 +102,7 @@ class Frontier:
         The state is another process's, or cannot be used.
     """
 
-    def __init__(self, options: ServiceOptions, now_s: float) -> None:
+    def __init__(self, options: RevisitOptions, now_s: float) -> None:
         self.options = options
         self._lock = _locked(options.state)
         try:

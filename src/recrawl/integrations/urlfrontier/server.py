@@ -17,10 +17,10 @@ from typing import Any, Final
 import grpc
 
 from recrawl.errors import InputError, StateError
+from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.urlfrontier.answers import ANSWERS, Refused, listed
 from recrawl.integrations.urlfrontier.frontier import Frontier, Put, crawl_of
 from recrawl.integrations.urlfrontier.interface import FAIL, METHODS, SERVICE, message
-from recrawl.integrations.urlfrontier.options import ServiceOptions
 
 _TOGETHER: Final = 5_000  # addresses of a transaction
 _UNANSWERED: Final = 10_000  # messages of a stream that are read before they are acknowledged
@@ -272,7 +272,7 @@ def _check_free(host: str, port: int, where: str) -> None:
 
 
 async def serve(
-    options: ServiceOptions,
+    options: RevisitOptions,
     host: str,
     port: int,
     *,

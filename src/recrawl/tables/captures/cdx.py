@@ -36,11 +36,6 @@ _USUAL: Final = {7: "N b a m s k S", 9: "N b a m s k r V g", 11: "N b a m s k r 
 def read_cdx(path: Path, tally: Tally) -> Iterator[Look]:
     """Yield the captures of an index that tell the state of a page.
 
-    Parameters
-    ----------
-    path : the file, compressed by gzip or not
-    tally : counts and complaints, is written
-
     Raises
     ------
     InvalidTable

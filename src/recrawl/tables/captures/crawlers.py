@@ -25,11 +25,6 @@ _UTC: Final = ("UTC", "GMT", "Z")
 def read_nutch(path: Path, tally: Tally) -> Iterator[Look]:
     """Yield the pages of a dump as text; a page that was fetched was last seen an interval ago.
 
-    Parameters
-    ----------
-    path : the file, compressed by gzip or not
-    tally : counts and complaints, is written
-
     Raises
     ------
     InvalidTable
@@ -103,11 +98,6 @@ def _java_instant(text: str, name: str) -> float:
 
 def read_stormcrawler(path: Path, tally: Tally) -> Iterator[Look]:
     """Yield the pages of a status index, one document a line, with or without its envelope.
-
-    Parameters
-    ----------
-    path : the file, compressed by gzip or not
-    tally : counts and complaints, is written
 
     Raises
     ------

@@ -40,10 +40,7 @@ def snapshot_instant(path: Path) -> float:
 def read_sitemap(path: Path, tally: Tally) -> Iterator[Look]:
     """Yield what a sitemap says of each page: its last change, and none since.
 
-    Parameters
-    ----------
-    path : the file, compressed by gzip or not; the date in its name is when it was taken
-    tally : counts and complaints, is written
+    The date in the name of the file is when it was taken.
 
     Raises
     ------

@@ -22,11 +22,6 @@ _BLOCK: Final = 1 << 16
 def read_warc(path: Path, tally: Tally) -> Iterator[Look]:
     """Yield the answers in a WARC file, or in those of a package (WACZ).
 
-    Parameters
-    ----------
-    path : the file, compressed or not
-    tally : counts and complaints, is written
-
     Raises
     ------
     InvalidTable

@@ -1,25 +1,24 @@
-"""Options of the service."""
+"""Options of plans by a store of visits."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 
-_PRIOR_RATE_PER_S: Final = 1.0 / (14 * 86_400.0)  # as recrawl's own crawls have it
-
 
 @dataclass(frozen=True, slots=True)
-class ServiceOptions:
-    """Options of the service. Seconds, and visits per second.
+class RevisitOptions:
+    """Options that plans need. Seconds, and visits per second.
 
     Parameters
     ----------
     state : directory of the state
-    budget_per_s : visits of known pages, over all crawls
+    budget_per_s : visits of known pages, over all that share the state
     rules : bounds on intervals
     replan_s : between two plans
     policy : a name in ``recrawl.terms.REVISIT_POLICIES``
+    host_cap_per_s : cap on visits of a host; inf: none
+    prior_rate_per_s : change rate of a page of which nothing is known
     """
 
     state: Path
@@ -28,4 +27,4 @@ class ServiceOptions:
     replan_s: float = 300.0
     policy: str = "recrawl"
     host_cap_per_s: float = float("inf")
-    prior_rate_per_s: float = _PRIOR_RATE_PER_S
+    prior_rate_per_s: float = 1.0 / (14 * 86_400.0)  # as recrawl's own crawls have it
