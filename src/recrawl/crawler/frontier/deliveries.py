@@ -46,7 +46,7 @@ class SqliteDeliveries(Door, Deliveries):
     @override
     def of(self, sink: str) -> SinkState:
         with translated(self._path):
-            row = self._db.execute(self._q["delivery"], {"sink": sink}).fetchone()
+            row = self._row("delivery", sink=sink)
         return SinkState(sink) if row is None else SinkState(*row)
 
     @override
@@ -56,28 +56,25 @@ class SqliteDeliveries(Door, Deliveries):
             for seq, url, why in dead
         ]
         with self._writing():
-            self._db.execute(self._q["save_delivery"], asdict(state))
+            self._run("save_delivery", **asdict(state))
             if letters:
                 self._db.executemany(self._q["add_dead_letter"], letters)
-                kept = {"sink": state.sink, "most": _DEAD}
-                self._db.execute(self._q["forget_dead_letters"], kept)
+                self._run("forget_dead_letters", sink=state.sink, most=_DEAD)
 
     @override
     def every(self) -> list[SinkState]:
         with translated(self._path):
-            return [SinkState(*row) for row in self._db.execute(self._q["deliveries"])]
+            return [SinkState(*row) for row in self._run("deliveries")]
 
     @override
     def keep_form(self, sink: str, form: str) -> str | None:
         label = {"name": f"form of {sink}"}
         with self._writing():
-            before = self._db.execute(self._q["label"], label).fetchone()
+            before = self._run("label", **label).fetchone()
             if before != (form,):
-                self._db.execute(self._q["save_label"], label | {"value": form})
+                self._run("save_label", **label | {"value": form})
         return None if before is None else str(before[0])
 
     @override
     def dead(self, sink: str, limit: int) -> list[tuple[int, str, str]]:
-        asked = {"sink": sink, "limit": limit}
-        with translated(self._path):
-            return self._db.execute(self._q["dead_letters"], asked).fetchall()
+        return self._rows("dead_letters", sink=sink, limit=limit)

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 
-from recrawl.crawler.frontier.store import Door, translated
+from recrawl.crawler.frontier.store import Door
 from recrawl.terms import VisitAnswer
 
 
@@ -21,10 +21,9 @@ class VisitDoor(Door):
         now_s = time.time()
         with self._writing():
             rows = [{"url": url, "now_s": now_s, "is_signal": is_signal} for url in urls]
-            return [int(self._db.execute(self._q["ask"], row).fetchone()[0]) for row in rows]
+            return [int(self._run("ask", **row).fetchone()[0]) for row in rows]
 
     def answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
         """Return what came of visits that were asked for."""
-        with translated(self._path):
-            rows = self._db.execute(self._q["answers"], {"numbers": json.dumps(list(numbers))})
-            return [VisitAnswer(*row) for row in rows]
+        rows = self._rows("answers", numbers=json.dumps(list(numbers)))
+        return [VisitAnswer(*row) for row in rows]

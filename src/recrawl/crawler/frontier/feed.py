@@ -49,9 +49,7 @@ class SqliteFeed(Part, Feed):
 
     @override
     def importances(self, *, after: int, limit: int) -> list[tuple[int, float, float | None]]:
-        with translated(self._path):
-            asked = {"after": after, "limit": limit}
-            return self._db.execute(self._q["importances"], asked).fetchall()
+        return self._rows("importances", after=after, limit=limit)
 
     @override
     def tell_importance(self, page_ids: Sequence[int], now_s: float) -> int:
@@ -70,14 +68,13 @@ class SqliteFeed(Part, Feed):
 
     @override
     def recent(self, limit: int, *, importance: bool = True) -> list[Change]:
-        asked = {"limit": limit, "importance": importance}
         with translated(self._path):
-            return [_change(row) for row in self._db.execute(self._q["recent"], asked)]
+            return [_change(row) for row in self._run("recent", limit=limit, importance=importance)]
 
     @override
     def last(self) -> int:
         with translated(self._path):
-            return int(self._db.execute(self._q["last_change"]).fetchone()[0])
+            return int(self._run("last_change").fetchone()[0])
 
     @override
     def before(self, instant_s: float) -> int:
@@ -85,12 +82,12 @@ class SqliteFeed(Part, Feed):
         with translated(self._path):
             while low < high:  # instants never go back from entry to entry
                 middle = (low + high + 1) // 2
-                row = self._db.execute(self._q["change_up_to"], {"seq": middle}).fetchone()
+                row = self._run("change_up_to", seq=middle).fetchone()
                 if row is None or row[1] < instant_s:
                     low = middle
                 else:
                     high = row[0] - 1
-            row = self._db.execute(self._q["change_up_to"], {"seq": low}).fetchone()
+            row = self._run("change_up_to", seq=low).fetchone()
         return 0 if row is None else int(row[0])
 
     @override
@@ -100,25 +97,25 @@ class SqliteFeed(Part, Feed):
         most = -1 if limit is None else limit
         asked = {"after": after, "limit": most, "importance": importance}
         with translated(self._path):
-            for row in self._db.execute(self._q["live"], asked):
+            for row in self._run("live", **asked):
                 yield _change(row)
 
     @override
     def latest(self, urls: Sequence[str], *, importance: bool = True) -> list[Change]:
         asked = ({"url": url, "importance": importance} for url in urls)
         with translated(self._path):
-            rows = (self._db.execute(self._q["latest_of"], one).fetchone() for one in asked)
+            rows = (self._run("latest_of", **one).fetchone() for one in asked)
             return [_change(row) for row in rows if row is not None]
 
     def n_untold(self) -> int:
         """Return of how many pages the feed does not say what the state says."""
         with translated(self._path):
-            return sum(1 for _ in self._db.execute(self._q["untold"]))
+            return sum(1 for _ in self._run("untold"))
 
     @override
     def mend(self, now_s: float) -> int:
         with translated(self._path):
-            untold = iter([row[0] for row in self._db.execute(self._q["untold"])])
+            untold = iter([row[0] for row in self._run("untold")])
         mended = 0
         while batch := list(islice(untold, _BATCH)):
             with self._writing():
@@ -138,16 +135,16 @@ class SqliteFeed(Part, Feed):
         aged = min(old, old_to + limit)
         with self._writing():
             ranges = {"seen_to": seen_to, "seen": seen, "old_to": old_to, "aged": aged}
-            self._db.execute(self._q["drop_overtaken"], ranges)
-            self._db.execute(self._q["drop_aged"], ranges)
-            self._db.execute(self._q["drop_edits"], ranges)
+            self._run("drop_overtaken", **ranges)
+            self._run("drop_aged", **ranges)
+            self._run("drop_edits", **ranges)
             marks = FeedFacts(seen_to=float(seen), old_to=float(max(aged, old_to)))
             for name, value in marks.to_rows().items():
-                self._db.execute(self._q["save_fact"], {"name": name, "value": value})
+                self._run("save_fact", name=name, value=value)
         return (last - seen) + max(old - aged, 0)
 
     def _marks(self) -> tuple[int, int]:
-        marks = FeedFacts.of(dict(self._db.execute(self._q["facts"]).fetchall()))
+        marks = FeedFacts.of(dict(self._run("facts").fetchall()))
         return int(marks.seen_to), int(marks.old_to)
 
 

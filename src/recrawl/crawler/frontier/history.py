@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.frontier.sql import queries
-from recrawl.crawler.frontier.store import DATABASE, holder, open_state, translated
+from recrawl.crawler.frontier.store import DATABASE, Statements, holder, open_state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class HostCounts:
     overdue: int
 
 
-class SqliteHistory:
+class SqliteHistory(Statements):
     """Reads the history of a state directory; writes nothing, and takes no lock.
 
     Parameters
@@ -125,7 +125,3 @@ class SqliteHistory:
     def close(self) -> None:
         """Release the connection."""
         self._db.close()
-
-    def _rows(self, name: str, **values: object) -> list[Any]:
-        with translated(self._path):
-            return self._db.execute(self._q[name], values).fetchall()

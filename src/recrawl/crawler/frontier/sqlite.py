@@ -59,6 +59,7 @@ from recrawl.crawler.frontier.sql import numbered, queries
 from recrawl.crawler.frontier.store import (
     DATABASE,
     StateLock,
+    Statements,
     inode_of,
     open_state,
     transaction,
@@ -97,7 +98,7 @@ _BOUNDS = {  # parameters of what tells the pages that are due first
 }
 
 
-class SqliteFrontier(Frontier):
+class SqliteFrontier(Statements, Frontier):
     """A durable frontier in a state directory.
 
     Every method that changes something is one transaction: all or nothing, on disk when it
@@ -324,10 +325,10 @@ class SqliteFrontier(Frontier):
     def hosts(self) -> list[HostRecord]:
         with translated(self._path):
             due: dict[int, float] = {}
-            for host_id, tier, due_s in self._db.execute(self._q["tiers_of_hosts"]):
+            for host_id, tier, due_s in self._run("tiers_of_hosts"):
                 self._tiers.setdefault(host_id, set()).add(tier)
                 due[host_id] = min(due_s, due.get(host_id, inf))
-            rows = self._db.execute(self._q["hosts"]).fetchall()
+            rows = self._run("hosts").fetchall()
         return [record_of(row, due.get(row[0], inf)) for row in rows]
 
     @override
@@ -359,8 +360,7 @@ class SqliteFrontier(Frontier):
     def _tiers_of(self, host_id: int) -> set[int]:
         """Return the queues of a host that pages may wait in."""
         if host_id not in self._tiers:
-            rows = self._db.execute(self._q["tiers_of_host"], {"host_id": host_id})
-            self._tiers[host_id] = {tier for (tier,) in rows}
+            self._tiers[host_id] = {tier for (tier,) in self._run("tiers_of_host", host_id=host_id)}
         return self._tiers[host_id]
 
     @override
@@ -504,8 +504,7 @@ class SqliteFrontier(Frontier):
 
     @override
     def answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
-        with translated(self._path):
-            rows = self._run("answers", numbers=json.dumps(list(numbers))).fetchall()
+        rows = self._rows("answers", numbers=json.dumps(list(numbers)))
         return [VisitAnswer(*row) for row in rows]
 
     def _answer(self, update: PageUpdate) -> None:
@@ -578,8 +577,7 @@ class SqliteFrontier(Frontier):
 
     @override
     def in_indexing(self) -> list[tuple[int, str, bytes | None]]:
-        with translated(self._path):
-            return self._db.execute(self._q["in_indexing"]).fetchall()
+        return self._rows("in_indexing")
 
     @override
     def reconcile(self, page_id: int, signature: bytes | None, now_s: float) -> None:
@@ -649,8 +647,7 @@ class SqliteFrontier(Frontier):
     @override
     def make_due_by(self, now_s: float, longest_s: float) -> int:
         with self._writing():
-            limits = {"now_s": now_s, "longest_s": longest_s, "why": BROUGHT}
-            return self._db.execute(self._q["make_due_by"], limits).rowcount
+            return self._run("make_due_by", now_s=now_s, longest_s=longest_s, why=BROUGHT).rowcount
 
     @override
     def make_found_due(self, now_s: float) -> int:
@@ -709,8 +706,7 @@ class SqliteFrontier(Frontier):
 
     @override
     def moves(self) -> list[tuple[str, str, int, int]]:
-        with translated(self._path):
-            return self._run("moves").fetchall()
+        return self._rows("moves")
 
     @override
     def n_due(self, now_s: float) -> int:
@@ -739,7 +735,7 @@ class SqliteFrontier(Frontier):
     def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS) -> Evidence:
         with translated(self._path):
             listed = {"page_ids": json.dumps(sorted(map(int, page_ids)))}
-            rows = self._db.execute(self._q["evidence_urls"], listed).fetchall()
+            rows = self._run("evidence_urls", **listed).fetchall()
             known, urls, lasting, last, born = zip(*rows, strict=True) if rows else ((),) * 5
             page: list[int] = []
             intervals: list[float] = []
@@ -748,9 +744,8 @@ class SqliteFrontier(Frontier):
             ages: list[float | None] = []
             numbers: list[int] = []
             for number, page_id in enumerate(known):
-                told = self._db.execute(
-                    self._q["evidence_of_page"], {"page_id": page_id, "limit": limit_per_page}
-                ).fetchall()[::-1]  # the query has the latest first
+                latest = self._run("evidence_of_page", page_id=page_id, limit=limit_per_page)
+                told = latest.fetchall()[::-1]
                 page.extend([number] * len(told))
                 intervals.extend(row[0] for row in told)
                 changed.extend(row[1] for row in told)
@@ -775,8 +770,8 @@ class SqliteFrontier(Frontier):
     def believed_before(self, page_ids: Sequence[int]) -> BelievedBefore:
         with translated(self._path):
             listed = {"page_ids": json.dumps(sorted(map(int, page_ids)))}
-            rows = self._db.execute(self._q["beliefs"], listed).fetchall()
-            hosts = self._db.execute(self._q["beliefs_of_hosts"], listed).fetchall()
+            rows = self._run("beliefs", **listed).fetchall()
+            hosts = self._run("beliefs_of_hosts", **listed).fetchall()
         ids, urls, lasting, last, born, pages = zip(*rows, strict=True) if rows else ((),) * 6
         last_s, born_s = np.array([last, born], np.float64)
         return BelievedBefore(
@@ -787,9 +782,9 @@ class SqliteFrontier(Frontier):
     def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:
         with self._writing():
             told = {"after": after, "kept": LATEST_VISITS, "limit": limit, "before_s": before_s}
-            pages = self._db.execute(self._q["much_visited"], told).fetchall()
+            pages = self._run("much_visited", **told).fetchall()
             for (page_id,) in pages:
-                self._db.execute(self._q["forget_visits"], told | {"page_id": page_id})
+                self._run("forget_visits", **told | {"page_id": page_id})
             if len(pages) < limit:
                 self._forget_notes(before_s)
                 return None
@@ -827,7 +822,7 @@ class SqliteFrontier(Frontier):
     @override
     def planned_pages(self) -> PlannedPages:
         with translated(self._path):
-            cursor = self._db.execute(self._q["planned"])
+            cursor = self._run("planned")
             # As objects rows take ten times the memory.
             parts = [
                 np.array(rows, np.float64).T for rows in iter(lambda: cursor.fetchmany(_ROWS), [])
@@ -837,8 +832,7 @@ class SqliteFrontier(Frontier):
 
     @override
     def copies(self, most: int) -> list[int]:
-        with translated(self._path):
-            groups = self._run("copies", most=most).fetchall()
+        groups = self._rows("copies", most=most)
         return [int(one) for first, ids in groups for one in ids.split(",") if int(one) != first]
 
     @override
@@ -892,14 +886,12 @@ class SqliteFrontier(Frontier):
     @override
     def n_pages_by_state(self) -> dict[PageState, int]:
         with translated(self._path):
-            return {
-                PageState(row[0]): row[1] for row in self._db.execute(self._q["n_pages_by_state"])
-            }
+            return {PageState(row[0]): row[1] for row in self._run("n_pages_by_state")}
 
     @override
     def n_visits_by_outcome(self, *, since_s: float = 0.0) -> dict[Outcome, int]:
         with translated(self._path):
-            rows = self._db.execute(self._q["n_visits_by_outcome"], {"since_s": since_s})
+            rows = self._run("n_visits_by_outcome", since_s=since_s)
             return {Outcome(row[0]): row[1] for row in rows}
 
     @override
@@ -1010,8 +1002,7 @@ class SqliteFrontier(Frontier):
 
     @override
     def announcers(self) -> dict[int, Announcer]:
-        with translated(self._path):
-            rows = self._db.execute(self._q["announcers"]).fetchall()
+        rows = self._rows("announcers")
         return {row[0]: Announcer(*row[1:]) for row in rows}
 
     @override
@@ -1023,12 +1014,12 @@ class SqliteFrontier(Frontier):
     @override
     def facts(self) -> CrawlFacts:
         with translated(self._path):
-            return CrawlFacts.of(dict(self._db.execute(self._q["facts"]).fetchall()))
+            return CrawlFacts.of(dict(self._run("facts").fetchall()))
 
     @override
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:
         with translated(self._path):
-            yield from self._db.execute(self._q["urls_indexed"])
+            yield from self._run("urls_indexed")
 
     @override
     def n_indexed(self) -> int:
@@ -1082,28 +1073,6 @@ class SqliteFrontier(Frontier):
     def _leasing(self) -> AbstractContextManager[None]:
         """Read which pages are to be leased; it is these that leases are noted of."""
         return translated(self._path)
-
-    def _run(self, name: str, /, **parameters: object) -> sqlite3.Cursor:
-        return self._db.execute(self._q[name], parameters)
-
-    def _run_each(
-        self, name: str, names: tuple[str, ...], rows: Iterable[tuple[object, ...]]
-    ) -> None:
-        """Run a statement for each row of parameters, of which this is the order."""
-        self._db.executemany(numbered(self._q[name], names), rows)
-
-    def _row(self, name: str, /, **parameters: object) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self._run(name, **parameters).fetchone()
-        return row
-
-    def _one(self, name: str, /, **parameters: object) -> tuple[Any, ...]:
-        row = self._row(name, **parameters)
-        if row is None:
-            raise KeyError(f"{name}: {parameters}")
-        return row
-
-    def _value(self, name: str, /, **parameters: object) -> int:
-        return int(self._one(name, **parameters)[0])
 
 
 def _queries_of(tier: int, *, by_worth: bool) -> tuple[str, ...]:

@@ -9,11 +9,11 @@ import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from recrawl.crawler.frontier.sql import migrations, queries
+from recrawl.crawler.frontier.sql import migrations, numbered, queries
 from recrawl.errors import DamagedState, StateError
 
 DATABASE = "state.sqlite3"
@@ -153,7 +153,41 @@ def transaction(db: sqlite3.Connection, path: Path) -> Iterator[None]:
             raise
 
 
-class Part:
+class Statements:
+    """Statements by their names, over one connection."""
+
+    _db: sqlite3.Connection
+    _path: Path
+    _q: Mapping[str, str]
+
+    def _run(self, name: str, /, **parameters: object) -> sqlite3.Cursor:
+        return self._db.execute(self._q[name], parameters)
+
+    def _run_each(
+        self, name: str, names: tuple[str, ...], rows: Iterable[tuple[object, ...]]
+    ) -> None:
+        """Run a statement for each row of parameters, of which this is the order."""
+        self._db.executemany(numbered(self._q[name], names), rows)
+
+    def _rows(self, name: str, /, **parameters: object) -> list[Any]:
+        with translated(self._path):
+            return self._run(name, **parameters).fetchall()
+
+    def _row(self, name: str, /, **parameters: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._run(name, **parameters).fetchone()
+        return row
+
+    def _one(self, name: str, /, **parameters: object) -> tuple[Any, ...]:
+        row = self._row(name, **parameters)
+        if row is None:
+            raise KeyError(f"{name}: {parameters}")
+        return row
+
+    def _value(self, name: str, /, **parameters: object) -> int:
+        return int(self._one(name, **parameters)[0])
+
+
+class Part(Statements):
     """Part of a frontier, over its connection.
 
     Parameters
@@ -176,7 +210,7 @@ class Part:
         self._q = queries() if statements is None else statements
 
 
-class Door:
+class Door(Statements):
     """A way into a crawl's state for small additions, beside the process that writes it.
 
     Parameters

@@ -30,26 +30,25 @@ class SqliteSubscriptions(Door, Subscriptions):
             "secret": secrets.token_urlsafe(32),
         }
         with translated(self._path):
-            self._db.execute(self._q["add_subscription"], row)
+            self._run("add_subscription", **row)
 
     @override
     def due(self, now_s: float, limit: int) -> list[Subscription]:
-        return self._rows("subscriptions_due", now_s=now_s, limit=limit)
+        return self._read("subscriptions_due", now_s=now_s, limit=limit)
 
     @override
     def of(self, callback: str) -> Subscription | None:
-        rows = self._rows("subscription_of", callback=callback)
+        rows = self._read("subscription_of", callback=callback)
         return rows[0] if rows else None
 
     @override
     def every(self) -> list[Subscription]:
-        return self._rows("subscriptions", limit=_MOST)
+        return self._read("subscriptions", limit=_MOST)
 
     @override
     def save(self, subscription: Subscription) -> None:
         with translated(self._path):
-            self._db.execute(self._q["save_subscription"], asdict(subscription))
+            self._run("save_subscription", **asdict(subscription))
 
-    def _rows(self, name: str, **values: object) -> list[Subscription]:
-        with translated(self._path):
-            return [Subscription(*row) for row in self._db.execute(self._q[name], values)]
+    def _read(self, name: str, **values: object) -> list[Subscription]:
+        return [Subscription(*row) for row in self._rows(name, **values)]

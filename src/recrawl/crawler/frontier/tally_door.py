@@ -22,7 +22,7 @@ class TallyDoor(Door):
     def read_until_s(self, log: str) -> float:
         """Return up to which instant the log of a host was read."""
         with translated(self._path):
-            row = self._db.execute(self._q["label"], {"name": f"log:{log}"}).fetchone()
+            row = self._row("label", name=f"log:{log}")
         return float("-inf") if row is None else float(row[0])
 
     def add(
@@ -49,6 +49,6 @@ class TallyDoor(Door):
                 self._worths.forget(source)
             known = self._worths.count(source, counts, time.time(), half_life_s)
             if read_until is not None:
-                told = {"name": f"log:{read_until[0]}", "value": repr(read_until[1])}
-                self._db.execute(self._q["save_label"], told)
+                log, at_s = read_until
+                self._run("save_label", name=f"log:{log}", value=repr(at_s))
         return known

@@ -23,19 +23,16 @@ class SqliteWorths(Part, Worths):
         self, *, after: int, limit: int
     ) -> list[tuple[int, int, str, PageState, float | None]]:
         with translated(self._path):
-            rows = self._db.execute(self._q["addresses"], {"after": after, "limit": limit})
+            rows = self._run("addresses", after=after, limit=limit)
             return [(row[0], row[1], row[2], PageState(row[3]), row[4]) for row in rows]
 
     @override
     def link_lists(self, *, after: int, limit: int) -> list[tuple[int, bytes]]:
-        with translated(self._path):
-            rows = self._db.execute(self._q["link_lists"], {"after": after, "limit": limit})
-            return rows.fetchall()
+        return self._rows("link_lists", after=after, limit=limit)
 
     @override
     def tallies(self) -> list[tuple[int, str, float, float]]:
-        with translated(self._path):
-            return self._db.execute(self._q["tallies"]).fetchall()
+        return self._rows("tallies")
 
     @override
     def count(
@@ -44,27 +41,27 @@ class SqliteWorths(Part, Worths):
         known = 0
         with self._writing():
             for url, n in counts.items():
-                row = self._db.execute(self._q["known_page"], {"url": url}).fetchone()
+                row = self._row("known_page", url=url)
                 if row is None:
                     continue
                 known += 1
                 key = {"page_id": row[0], "source": source}
-                before = self._db.execute(self._q["tally_of"], key).fetchone() or (0.0, now_s)
+                before = self._run("tally_of", **key).fetchone() or (0.0, now_s)
                 faded = before[0] * 0.5 ** (max(now_s - before[1], 0.0) / half_life_s)
-                self._db.execute(self._q["count"], key | {"n": faded + n, "now_s": now_s})
+                self._run("count", **key | {"n": faded + n, "now_s": now_s})
         return known
 
     @override
     def forget(self, source: str) -> None:
         with self._writing():
-            self._db.execute(self._q["forget_tally"], {"source": source})
+            self._run("forget_tally", source=source)
 
     @override
     def save(self, worths: Sequence[PageWorth]) -> list[int]:
         hosts: dict[int, None] = {}
         with self._writing():
             for one in worths:
-                saved = self._db.execute(self._q["save_importance"], asdict(one))
+                saved = self._run("save_importance", **asdict(one))
                 for host_id, tier in saved.fetchall():
                     if tier == 0:
                         hosts[host_id] = None
@@ -72,19 +69,16 @@ class SqliteWorths(Part, Worths):
 
     @override
     def depths(self) -> list[tuple[int, int, int, int]]:
-        with translated(self._path):
-            return self._db.execute(self._q["depths"]).fetchall()
+        return self._rows("depths")
 
     @override
     def births(self) -> list[Birth]:
         with translated(self._path):
-            rows = self._db.execute(self._q["births"])
-            return [Birth(row[0], row[1], Kind(row[2]), *row[3:]) for row in rows]
+            return [Birth(row[0], row[1], Kind(row[2]), *row[3:]) for row in self._run("births")]
 
     @override
     def entries(self) -> list[tuple[int, int]]:
-        with translated(self._path):
-            return self._db.execute(self._q["entries"]).fetchall()
+        return self._rows("entries")
 
     @override
     def found_again(self, leads: Mapping[int, tuple[int, float]]) -> None:
@@ -103,8 +97,7 @@ class SqliteWorths(Part, Worths):
         What a configuration that takes more lets in was there already.
         """
         if found.found_on is not None:
-            finder = {"page_id": found.found_on, "widened": WIDENED}
-            self._db.execute(self._q["note_birth"], finder)
+            self._run("note_birth", page_id=found.found_on, widened=WIDENED)
 
     def note_visits(self, updates: Iterable[PageUpdate]) -> None:
         """Keep links, and the time in which visits could have brought something."""
