@@ -9,7 +9,6 @@ import time
 from collections.abc import AsyncIterator
 from urllib.parse import parse_qs
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,7 +22,14 @@ from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, RecrawlError, StateError
 from recrawl.web.answers import PageUnknown, Planning, Searching, explain_page
-from recrawl.web.asked import asked_delay, asked_rate, asked_search, asked_weight
+from recrawl.web.asked import (
+    as_json,
+    asked_body,
+    asked_delay,
+    asked_rate,
+    asked_search,
+    asked_weight,
+)
 from recrawl.web.changes import Changes
 from recrawl.web.doors import Doors
 from recrawl.web.files import static_file
@@ -222,7 +228,7 @@ class CrawlPages:
         _, result, trouble = await self._on_search(self._searching.find, question)
         if result is None:
             raise StateError(trouble or "")
-        return _json(
+        return as_json(
             {
                 "query": question.text,
                 "total": result.total,
@@ -247,13 +253,13 @@ class CrawlPages:
 
     async def api_status(self, request: Request) -> Response:
         """Serve the object of `recrawl status --json`."""
-        return _json(await self._on_state(_status))
+        return as_json(await self._on_state(_status))
 
     async def api_page(self, request: Request) -> Response:
         """Serve the object of `recrawl explain --json`, and the title."""
         url = request.query_params.get("url", "")[:_LONGEST_URL]
         report, title = await self._on_state(explain_page, url, self._settings)
-        return _json(report | {"title": title})
+        return as_json(report | {"title": title})
 
     async def api_what_if(self, request: Request) -> Response:
         """Solve for other numbers, and change nothing."""
@@ -264,7 +270,7 @@ class CrawlPages:
             delay_s=asked_delay(asked.get("delay")),
             starvation_weight=asked_weight(asked.get("starvation_weight")),
         )
-        return _json(answer)
+        return as_json(answer)
 
     def _warm_up(self, source: CrawlSource) -> None:
         with contextlib.suppress(RecrawlError):
@@ -272,7 +278,7 @@ class CrawlPages:
 
     async def api_trade_off(self, request: Request) -> Response:
         """Freshness by budget."""
-        return _json({"points": await self._on_plan(self._planning.trade_off)})
+        return as_json({"points": await self._on_plan(self._planning.trade_off)})
 
     async def events(self, request: Request) -> Response:
         """The live view, as server-sent events."""
@@ -300,16 +306,11 @@ def make_app(pages: CrawlPages, access: Access) -> ASGIApp:
 
 
 async def _small_body(request: Request) -> bytes:
-    body = b""
     try:
         async with asyncio.timeout(_LOGIN_S):
-            async for part in request.stream():
-                body += part
-                if len(body) > _LONGEST_LOGIN:
-                    raise HTTPException(413, "That is no token.")
+            return await asked_body(request, _LONGEST_LOGIN, "That is no token.")
     except TimeoutError as error:
         raise HTTPException(408, "The token did not come.") from error
-    return body
 
 
 def login_page(trouble: str | None = None) -> str:
@@ -335,7 +336,7 @@ def login_page(trouble: str | None = None) -> str:
 
 def _refuse(status: int, text: str, scope: Scope) -> Response:
     if _wants_json(scope["path"]):
-        return _json({"error": text}, status)
+        return as_json({"error": text}, status)
     if status == 401:
         return HTMLResponse(login_page(), status, headers={"www-authenticate": "Bearer"})
     return HTMLResponse(message_page("Not here", text), status)
@@ -362,16 +363,12 @@ def _on_defect(request: Request, error: Exception) -> Response:
 
 def _failed(request: Request, status: int, title: str, text: str) -> Response:
     if _wants_json(request.url.path):
-        return _json({"error": text}, status)
+        return as_json({"error": text}, status)
     return HTMLResponse(message_page(title, text), status)
 
 
 def _wants_json(path: str) -> bool:
     return path.startswith(("/api/", "/visit", "/indexnow", "/changes"))
-
-
-def _json(answer: object, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(answer), status, media_type="application/json")
 
 
 def _activity(source: CrawlSource) -> tuple[dict[str, object], float]:

@@ -1,7 +1,12 @@
-"""Query parameters, checked: every refusal names the part and its value."""
+"""What is asked, checked: every refusal names the part and its value. And answers as JSON."""
 
 from collections.abc import Mapping
 from math import isfinite
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
@@ -9,6 +14,25 @@ from recrawl.web.pages.search import AGES, SearchQuestion
 
 _MOST_PER_S, _LEAST_PER_S = 1e6, 1e-9  # budgets that can be asked about
 _SHORTEST_S, _LONGEST_S = 1e-4, 1e9  # and delays
+
+
+async def asked_body(
+    request: Request,
+    most: int = 1_048_576,
+    too_long: str = "That is too long: at most 1 MiB at once.",
+) -> bytes:
+    """Return the body of a request, of at most so many bytes."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > most:
+            raise HTTPException(413, too_long)
+    return body
+
+
+def as_json(answer: object, status: int = 200) -> Response:
+    """Return an answer as JSON."""
+    return Response(msgspec.json.encode(answer), status, media_type="application/json")
 
 
 def asked_search(asked: Mapping[str, str]) -> SearchQuestion:

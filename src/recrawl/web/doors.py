@@ -1,9 +1,9 @@
 """Endpoints for visit requests and notices of changed pages. All else but the hubs only looks."""
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -17,12 +17,11 @@ from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.crawler.wiring.stores import open_door
 from recrawl.errors import InputError
-from recrawl.terms import VisitAnswer
+from recrawl.web.asked import as_json, asked_body
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
 
 INDEXNOW: Final = "/indexnow"  # whoever asks here shows a key of its own
-_MOST_BYTES: Final = 1_048_576
 _MOST_URLS: Final = 10_000  # as many as IndexNow allows
 
 
@@ -69,7 +68,7 @@ class Doors:
         if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
             raise HTTPException(403, "This was sent by a page of another site.")
         try:
-            asked = msgspec.json.decode(await _body(request), type=_Visits)
+            asked = msgspec.json.decode(await asked_body(request), type=_Visits)
         except msgspec.DecodeError as error:
             raise InputError(
                 'the body must be JSON, as {"urls": ["https://example.org/"]}'
@@ -81,7 +80,7 @@ class Doors:
                 {"number": number, "url": url} for number, url in zip(numbers, urls, strict=True)
             ]
         }
-        return _json(told, 202)
+        return as_json(told, 202)
 
     async def visits(self, request: Request) -> Response:
         """Say what came of visits that were asked for, by their numbers."""
@@ -93,12 +92,12 @@ class Doors:
             raise InputError(f"numbers: {len(parts)} are too many; at most {_MOST_URLS}")
         numbers = [int(part) for part in parts]
         found = await self._reader(lambda source: source.frontier().answers(numbers))
-        return _json({"visits": [_told(one) for one in found]})
+        return as_json({"visits": found})
 
     async def ping(self, request: Request) -> Response:
         """Take an IndexNow ping of many addresses."""
         try:
-            ping = msgspec.json.decode(await _body(request), type=_Ping)
+            ping = msgspec.json.decode(await asked_body(request), type=_Ping)
         except msgspec.DecodeError as error:
             raise HTTPException(400, "This is no IndexNow ping.") from error
         return await self._noted(ping.key, ping.url_list, ping.host)
@@ -147,25 +146,3 @@ class Doors:
 def _ask(source: CrawlSource, urls: Sequence[str], *, is_signal: bool) -> list[int]:
     with closing(open_door(source.directory)) as door:
         return door.ask(urls, is_signal=is_signal)
-
-
-def _told(answer: VisitAnswer) -> dict[str, Any]:
-    return {
-        "number": answer.number,
-        "url": answer.url,
-        "outcome": answer.outcome,
-        "note": answer.note,
-    }
-
-
-async def _body(request: Request) -> bytes:
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _MOST_BYTES:
-            raise HTTPException(413, "That is too long: at most 1 MiB at once.")
-    return body
-
-
-def _json(answer: Mapping[str, object], status: int = 200) -> Response:
-    return Response(msgspec.json.encode(answer), status, media_type="application/json")

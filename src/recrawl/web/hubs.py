@@ -23,11 +23,11 @@ from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.crawler.wiring.stores import feed_entries, open_door, open_subscriptions
 from recrawl.terms import Subscription
+from recrawl.web.asked import asked_body
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
 
 WEBSUB: Final = "/websub/"  # whoever asks here knows an address that nobody guesses
-_MOST_BYTES: Final = 1_048_576
 _LONGEST_CHALLENGE: Final = 4_096
 _MOST_PAGES: Final = 100  # of one notification
 _METHODS: Final = ("sha1", "sha256", "sha384", "sha512")
@@ -78,11 +78,7 @@ class Hubs:
     async def told(self, request: Request) -> Response:
         """Take a notification; one whose signature is wrong is taken and thrown away."""
         self._check_open()
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > _MOST_BYTES:
-                raise HTTPException(413, "That is too long: at most 1 MiB at once.")
+        body = await asked_body(request)
         signature = request.headers.get("x-hub-signature", "")
         known = await self._reader(self._take, request.path_params["callback"], signature, body)
         if not known:

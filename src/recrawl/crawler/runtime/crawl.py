@@ -196,7 +196,10 @@ class Crawl:
             None
             if not rules.callback or world.subscriptions is None or once
             else Subscriber(
-                world, rules.callback, is_ours=self._is_ours, every_s=rules.subscribe_every_s
+                world,
+                rules.callback,
+                is_ours=lambda url: bool(rules.admission.of([url])),
+                every_s=rules.subscribe_every_s,
             )
         )
         self.visitor = Visitor(
@@ -252,9 +255,6 @@ class Crawl:
             on_news=self.tasks.wake,
             importance=ImportanceKeeper(world, rules, self.recorder.expected, on_plan=on_plan),
         )
-
-    def _is_ours(self, url: str) -> bool:
-        return bool(self.rules.admission.of([url]))
 
     def gauges(self) -> dict[str, float]:
         """Return the gauges of the crawl by name."""
@@ -399,24 +399,19 @@ class Crawl:
         """
         async with asyncio.TaskGroup() as group:
             self.reading.begin(group)
+            begin = group.create_task
             tasks = _Tasks(
-                recorder=group.create_task(self.recorder.run(), name="recorder"),
-                planner=group.create_task(self.planner.run(), name="planner"),
-                indexer=group.create_task(self.indexer.run(), name="indexer"),
-                fleet=group.create_task(self.fleet.run(), name="fleet"),
-                control=(
-                    group.create_task(self.control.run(), name="control") if self.control else None
-                ),
-                asked=(
-                    group.create_task(self.asked.run(), name="asked")
-                    if self.rules.asked_every_s < inf
-                    else None
-                ),
-                subscriber=(
-                    group.create_task(self.subscriber.run(), name="subscriber")
-                    if self.subscriber is not None
-                    else None
-                ),
+                recorder=begin(self.recorder.run(), name="recorder"),
+                planner=begin(self.planner.run(), name="planner"),
+                indexer=begin(self.indexer.run(), name="indexer"),
+                fleet=begin(self.fleet.run(), name="fleet"),
+                control=begin(self.control.run(), name="control") if self.control else None,
+                asked=begin(self.asked.run(), name="asked")
+                if self.rules.asked_every_s < inf
+                else None,
+                subscriber=begin(self.subscriber.run(), name="subscriber")
+                if self.subscriber is not None
+                else None,
             )
             try:
                 yield

@@ -192,8 +192,8 @@ class Indexer:
         async def then(read: Awaitable[Extract]) -> None:
             try:
                 extract = await read
-            except PoisonPage as error:
-                self._quarantine(page, str(error))
+            except PoisonPage as error:  # it is left alone for as long as after a failure
+                self._record(page, Finding(Outcome.POISON, page.response, note=str(error)))
             except ReadingPutOff as error:
                 self._record(page, Finding(Outcome.DEFERRED, page.response, note=str(error)))
             except ReadingCut:
@@ -341,7 +341,8 @@ class Indexer:
         told_news = self._tells_news(page.lease.url, extract, found, is_first_visit=is_first)
         self._recorder.add(found=found, is_first_visit=is_first)
         update, document = self._considered(page, extract, told_news=told_news)
-        links = self._link_list(page.lease, extract)
+        is_asked = self._rules.importance.uses_links  # for the link graph
+        links = link_list(page.lease.url, extract.links) if is_asked else None
         pages = [one.url for one in found if one.kind is Kind.PAGE]
         only_on = bool(pages) and all(goes_on(page.lease.url, url) for url in pages)
         update = replace(update, links=links, goes_on=only_on)
@@ -395,10 +396,6 @@ class Indexer:
         looks = self._recorder.second_looks
         if page.again is not None and looks is not None:
             looks.saw(page.lease.host_id, differs=differs)
-
-    def _quarantine(self, page: BufferedPage, why: str) -> None:
-        """Record a page that cannot be read; it is left alone for as long as after a failure."""
-        self._record(page, Finding(Outcome.POISON, page.response, note=why))
 
     def drop(self, page: BufferedPage) -> None:
         """Give back a page that became obsolete in the buffer."""
@@ -512,10 +509,6 @@ class Indexer:
         if excluded or (outcome is Outcome.UNCHANGED and not may_be_copy):
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)
-
-    def _link_list(self, lease: Lease, extract: Extract) -> bytes | None:
-        """Return where links lead, for the link graph; None where nobody asks for that."""
-        return link_list(lease.url, extract.links) if self._rules.importance.uses_links else None
 
     def _canonical(self, url: str, extract: Extract) -> str | None:
         """Return another address of the host that the page calls its own, where that is a hint."""

@@ -24,15 +24,11 @@ class NameReader:
             text = await checked_resolver(self._world).resolve(task.host)
         except FetchError as error:
             self._dispatcher.unresolved(task.host_id, clock.now_s(), error.kind)
-            await self._save(task.host_id)
+            await self._world.save_host(host_record(self._dispatcher, task.host_id))
             return
         now_s = clock.now_s()
         if self._dispatcher.set_ip_address(task.host_id, text, now_s, now_s + _HOLDS_S):
-            await self._save(task.host_id)
-
-    async def _save(self, host_id: int) -> None:
-        record = host_record(self._dispatcher, host_id)
-        await self._world.on_state(self._world.frontier.save_host, record)
+            await self._world.save_host(host_record(self._dispatcher, task.host_id))
 
 
 def checked_resolver(world: World) -> Resolver:

@@ -23,7 +23,7 @@ from recrawl.crawler.ports import (
     Resolver,
     Subscriptions,
 )
-from recrawl.terms import EVEN, Lease
+from recrawl.terms import EVEN, HostRecord, Lease
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,10 @@ class World:
     def instant(self) -> InstantFacts:
         """Return the instant by the crawl's clock, for whoever reads its state."""
         return InstantFacts(now_s=self.clock.now_s())
+
+    async def save_host(self, record: HostRecord) -> None:
+        """Keep what is known of a host."""
+        await self.on_state(self.frontier.save_host, record)
 
 
 def _unmarked(_: str) -> int:

@@ -365,8 +365,7 @@ class Recorder:
             await self._world.on_state(frontier.ask, to_ask, now_s)
         learned, self._learned = self._learned, set()
         for host_id in learned:
-            record = host_record(self._dispatcher, host_id)
-            await self._world.on_state(frontier.save_host, record)
+            await self._world.save_host(host_record(self._dispatcher, host_id))
         giving, self._giving = self._giving, set()
         for host_id in giving:  # what was denied beside that page may be given as well
             leave = partial(frontier.ask_leave, now_s, host_id=host_id, most=_MOST_ASKED)

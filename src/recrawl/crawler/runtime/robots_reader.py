@@ -124,8 +124,7 @@ class RobotsReader:
         self._recorder.add(
             [disallowed(lease, now_s, self._recorder.due_times) for lease in forbidden]
         )
-        record = host_record(self._dispatcher, task.host_id)
-        await self._world.on_state(self._world.frontier.save_host, record)
+        await self._world.save_host(host_record(self._dispatcher, task.host_id))
         if rules.reachable:
             admission = self._rules.admission
             found = admission.of(_named(task.host, rules), kind=Kind.SITEMAP)

@@ -104,7 +104,7 @@ class Visitor:
         )
         self._spend(response.n_requests)
         if blocked:
-            await self._save_host(lease.host_id)
+            await self._world.save_host(host_record(self._dispatcher, lease.host_id))
         if again is not None and outcome_of_status(again.status) is not None:
             again = None  # no copy of the page
         return await self._answered(lease, response, started_s, again)
@@ -166,7 +166,7 @@ class Visitor:
             outcome = Outcome.TOO_LARGE if error.kind == "too-large" else Outcome.FAILED
         else:
             self._dispatcher.unanswered(lease.host_id, now_s, error.kind, lease.page_id, lease.url)
-            await self._save_host(lease.host_id)
+            await self._world.save_host(host_record(self._dispatcher, lease.host_id))
         self._record(lease, Finding(outcome, note=str(error)[:300]), started_s)
 
     async def _answered(
@@ -374,7 +374,3 @@ class Visitor:
                 "received_bytes": response.received_bytes if response else 0,
             },
         )
-
-    async def _save_host(self, host_id: int) -> None:
-        record = host_record(self._dispatcher, host_id)
-        await self._world.on_state(self._world.frontier.save_host, record)

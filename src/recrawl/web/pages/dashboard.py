@@ -1,7 +1,7 @@
 """The live view of a crawl: a frame that the script fills from server-sent events."""
 
 from recrawl.web.markup import Child, Markup, element
-from recrawl.web.pages.layout import document
+from recrawl.web.pages.layout import document, empty_table
 
 
 def dashboard_page() -> str:
@@ -108,7 +108,7 @@ def _robots() -> Markup:
     )
     right = element(
         "div",
-        _table("model", "What the control predicts, and what happened",
+        empty_table("model", "What the control predicts, and what happened",
                ("", "predicted", "measured")),
         element("p", id="model-words", class_="quiet"),
         id="model-side",
@@ -127,7 +127,7 @@ def _fetches() -> Markup:
         "Visits",
         "",
         _picture("fetches-picture", "Visits over time"),
-        _table(
+        empty_table(
             "spending",
             "What the latest thousand visits were for, and what they brought",
             (
@@ -143,8 +143,8 @@ def _fetches() -> Markup:
         ),
         element(
             "div",
-            _table("outcomes", "Visits by outcome", ("outcome", "visits", "share", "")),
-            _table("states", "Pages by state", ("state", "pages")),
+            empty_table("outcomes", "Visits by outcome", ("outcome", "visits", "share", "")),
+            empty_table("states", "Pages by state", ("state", "pages")),
             class_="two",
         ),
         identifier="fetches-section",
@@ -166,11 +166,11 @@ def _troubles() -> Markup:
         "Troubles, and pages that are left out",
         "",
         element("p", "", id="troubles-words", class_="quiet"),
-        _table("troubles", "Troubles among the latest visits, by kind",
+        empty_table("troubles", "Troubles among the latest visits, by kind",
                ("what happened", "visits", "pages", "the latest at")),
-        _table("left-out", "Why pages that were visited are not in the index",
+        empty_table("left-out", "Why pages that were visited are not in the index",
                ("reason", "pages", "one of them")),
-        _table("refused", "Addresses that were found and not taken in",
+        empty_table("refused", "Addresses that were found and not taken in",
                ("host", "why", "addresses")),
         identifier="troubles-section",
     )  # fmt: skip
@@ -183,7 +183,7 @@ def _hosts() -> Markup:
         "Hosts",
         "Hosts that are left alone come first, then those at their limit, where a visit costs more "
         "than the price. The limit is the longer of our own delay and what robots.txt asks for.",
-        _table("hosts", "Hosts", headings, is_named=True),
+        empty_table("hosts", "Hosts", headings, is_named=True),
         identifier="hosts-section",
     )
 
@@ -194,33 +194,11 @@ def _pages() -> Markup:
         "",
         element(
             "div",
-            _table("valuable", "Whose visit now would be worth the most",
+            empty_table("valuable", "Whose visit now would be worth the most",
                    ("page", "worth", "stale with", "due")),
-            _table("slowest", "Slowest to answer, among the latest visits",
+            empty_table("slowest", "Slowest to answer, among the latest visits",
                    ("page", "takes", "visits")),
             class_="two",
         ),
         identifier="pages-section",
-    )  # fmt: skip
-
-
-def _table(
-    identifier: str, caption: str, headings: tuple[str, ...], *, is_named: bool = False
-) -> Markup:
-    """Return a table for the script to fill; ``is_named``: by the heading above it."""
-    head = element(
-        "tr",
-        [
-            element("th", name, scope="col", class_="number" if place else None)
-            if name
-            else element("td")
-            for place, name in enumerate(headings)
-        ],
-    )
-    title = element("caption", caption, class_="unseen" if is_named else None)
-    table = element("table", title, element("thead", head), element("tbody", id=identifier))
-    named = f"Table of {caption.lower()}" if is_named else caption
-    return element(
-        "div", table, class_="wide", id=f"{identifier}-table", tabindex=0, role="region",
-        aria_label=named,
     )  # fmt: skip

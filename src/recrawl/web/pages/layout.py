@@ -126,3 +126,25 @@ def facts_list(rows: Sequence[tuple[str, Child]]) -> Markup:
     """Return names and values, one pair a line."""
     pairs = [element("div", element("dt", name), element("dd", value)) for name, value in rows]
     return element("dl", pairs, class_="facts")
+
+
+def empty_table(
+    identifier: str, caption: str, headings: Sequence[str], *, is_named: bool = False
+) -> Markup:
+    """Return a table for the script to fill; ``is_named``: by the heading above it."""
+    head = element(
+        "tr",
+        [
+            element("th", name, scope="col", class_="number" if place else None)
+            if name
+            else element("td")
+            for place, name in enumerate(headings)
+        ],
+    )
+    title = element("caption", caption, class_="unseen" if is_named else None)
+    table = element("table", title, element("thead", head), element("tbody", id=identifier))
+    named = f"Table of {caption.lower()}" if is_named else caption
+    return element(
+        "div", table, class_="wide", id=f"{identifier}-table", tabindex=0, role="region",
+        aria_label=named,
+    )  # fmt: skip

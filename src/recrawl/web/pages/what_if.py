@@ -1,7 +1,7 @@
 """Page of what-if plans: other numbers, solved at once, applied by nobody but the reader."""
 
 from recrawl.web.markup import Child, Markup, element
-from recrawl.web.pages.layout import document
+from recrawl.web.pages.layout import document, empty_table
 
 _ROWS = (
     ("freshness", "Fresh in the long run, by weight"),
@@ -50,7 +50,8 @@ def what_if_page() -> str:
             element("h2", "Hosts at their limit", id="dearest-title"),
             element("p", "There politeness and not the budget says how often pages are visited; "
                     "what one more visit would be worth there is its price.", class_="quiet"),
-            _hosts(),
+            empty_table("dearest", "Hosts at their limit",
+                        ("host", "pages", "at most", "a visit costs"), is_named=True),
             element("p", "", id="dearest-words", class_="quiet"),
             aria_labelledby="dearest-title", id="limits", hidden=True,
         ),
@@ -97,19 +98,6 @@ def _answers() -> Markup:
     table = element("table", element("caption", "What the plan promises"), element("thead", head),
                     element("tbody", rows, aria_live="polite"))  # fmt: skip
     return element("div", table, element("p", "", id="took", class_="quiet"))
-
-
-def _hosts() -> Markup:
-    headings = ("host", "pages", "at most", "a visit costs")
-    cells = [
-        element("th", name, scope="col", class_="number" if place else None)
-        for place, name in enumerate(headings)
-    ]
-    caption = element("caption", "Hosts at their limit", class_="unseen")
-    table = element("table", caption, element("thead", element("tr", cells)),
-                    element("tbody", id="dearest"))  # fmt: skip
-    return element("div", table, class_="wide", tabindex=0, role="region",
-                   aria_label="Table of hosts at their limit", id="dearest-table")  # fmt: skip
 
 
 def _picture(title: str, identifier: str) -> Markup:
