@@ -19,9 +19,9 @@ from math import sqrt
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.crawler.control.tiers import visit_gain
+from recrawl.kernels.arrays import Integers, Vector
 from recrawl.learning.counts import shrunk_rates
 from recrawl.terms import Birth, Kind
 
@@ -37,7 +37,6 @@ __all__ = [
     "visit_gains",
 ]
 
-Vector = NDArray[np.float64]
 HALF_LIFE_S: Final = 60 * 86_400.0  # of what is known of births
 _PRIOR_FOUND: Final = 4.0  # addresses' worth of the usual, before those found on a page count
 _STEPS: Final = 60
@@ -193,7 +192,7 @@ def hope_for_births(entries: Iterable[tuple[int, ...]], usual_worth: float) -> d
     }
 
 
-def _numbered(names: Sequence[object]) -> NDArray[np.int64]:
+def _numbered(names: Sequence[object]) -> Integers:
     known: dict[object, int] = {}
     return np.array([known.setdefault(name, len(known)) for name in names], np.int64)
 

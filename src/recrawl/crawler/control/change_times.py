@@ -3,15 +3,12 @@
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.last_change import judge_tally, tally_dates
 
 __all__ = ["ChangeTimes"]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 _KEPT: Final = 1_000.0  # visits of each kind by which a host is judged; older ones fade
 
 

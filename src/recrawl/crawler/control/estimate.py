@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Vector
 from recrawl.processes.intervals import gamma_bounds
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "rate_bounds",
 ]
 
-Vector = NDArray[np.float64]
 _LEAST_DOUBT: Final = 1e-9  # below, a rate is as good as known
 _MOST_ERROR: Final = math.sqrt(math.log(6.0))  # of a gamma law of shape 0.2
 _LARGEST_ERROR: Final = 300.0  # beyond, the ends are no numbers of a machine

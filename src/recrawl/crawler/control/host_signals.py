@@ -5,19 +5,16 @@ from math import isfinite, nan
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.crawler.control.change_times import ChangeTimes
 from recrawl.crawler.control.evidence import Evidence
 from recrawl.crawler.control.kept_beliefs import KeptHost, host_as_bytes, host_of_bytes
 from recrawl.crawler.control.signal_sources import SIGNALLED_VISIT, SignalSources
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.last_change import split_visits
 
 __all__ = ["MOMENT_S", "HostSignals"]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 MOMENT_S: Final = 1.0  # servers tell whole seconds
 _LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
 

@@ -1,11 +1,10 @@
 """Visits that have not been told before, where each page's latest are told again each time."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from recrawl.kernels.arrays import Flags, Integers
 
 __all__ = ["NewVisits"]
-
-Integers = NDArray[np.int64]
 
 
 class NewVisits:
@@ -14,7 +13,7 @@ class NewVisits:
     def __init__(self) -> None:
         self._n_known = np.zeros(0, np.int64)
 
-    def among(self, rows: Integers, page: Integers) -> NDArray[np.bool_]:
+    def among(self, rows: Integers, page: Integers) -> Flags:
         """Tell which visits are new, and count them as told: of each page's, those that stand last.
 
         Parameters

@@ -20,16 +20,15 @@ from math import exp
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.crawler.control.births import NewPages, birth_interval
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.order import curvatures
 from recrawl.errors import NotConverged
+from recrawl.kernels.arrays import Vector
 
 __all__ = ["RULES_HOLD_S", "Openings", "opening_gaps", "opening_share", "plan_openings"]
 
-Vector = NDArray[np.float64]
 RULES_HOLD_S: Final = 86_400.0  # as RFC 9309 has it, section 2.4
 _STEPS: Final = 100
 _ROOM: Final = 0.5  # of the requests that a budget leaves, for one host that opens

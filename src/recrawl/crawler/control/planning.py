@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.revisit_policy import Schedule
@@ -14,10 +13,10 @@ from recrawl.freshness import (
     allocate_uniformly,
     solve_even_freshness,
 )
+from recrawl.kernels.arrays import Integers, Vector
 
 __all__ = ["MEASURES", "PlanInputs", "even_freshness", "plan_visits"]
 
-Vector = NDArray[np.float64]
 MEASURES: Final = ("even-freshness", "uniform", "proportional")
 
 
@@ -36,7 +35,7 @@ class PlanInputs:
 
     change_rates: Vector
     weights: Vector
-    hosts: NDArray[np.int64]
+    hosts: Integers
     last_visits: Vector
     host_caps: Vector
 

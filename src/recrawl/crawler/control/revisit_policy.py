@@ -7,10 +7,10 @@ from numbers import Real
 from typing import Any, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.errors import InvalidModel
+from recrawl.kernels.arrays import Flags, Integers, Vector
 
 __all__ = [
     "BY_PLAN",
@@ -24,7 +24,6 @@ __all__ = [
     "ask_when_due",
 ]
 
-Vector = NDArray[np.float64]
 _NEWS = 0.05
 BY_PLAN: Final = "the plan"  # what set a due time
 _MOST_REMEMBERED: Final = 65_536  # bytes of a page, in every row of the state
@@ -129,7 +128,7 @@ class Replan:
     """
 
     pages: PlannedPages
-    hosts: NDArray[np.int64]
+    hosts: Integers
     host_caps: Vector
     budget_per_s: float
     now_s: float
@@ -195,7 +194,7 @@ class Schedule:
     fast: tuple[FastClock, ...] = ()
     lightest: float = 1.0
 
-    def moved(self, pages: PlannedPages) -> NDArray[np.bool_]:
+    def moved(self, pages: PlannedPages) -> Flags:
         """Say for which pages this is news, by more than a twentieth of an interval.
 
         Where due times follow from crawl rates alone, those of rates that are in force stay as

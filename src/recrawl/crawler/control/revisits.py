@@ -16,19 +16,17 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.crawler.control.births import joint_intervals
 from recrawl.crawler.control.removal_hazards import at_risk, removal_intervals
 from recrawl.errors import InvalidModel
 from recrawl.freshness.fading import fading_interval
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.beliefs import OCTAVES, PRIOR_SHAPE, RateBeliefs
 from recrawl.learning.group_clocks import GroupClocks
 
 __all__ = ["Decision", "RevisitControl", "memories"]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left alone at most
 _SAMPLE: Final = 6_000  # pages that the price is found from, where there are more
 _STEPS: Final = 24
@@ -156,7 +154,7 @@ class RevisitControl:
         doubt = _DOUBT if len(self) >= _MANY and self.clocks is None else 0.0
         return np.array([self.grain, shortest, longest, doubt])
 
-    def observe(self, page: Integers, visited_at: Vector, changed: NDArray[np.bool_]) -> None:
+    def observe(self, page: Integers, visited_at: Vector, changed: Flags) -> None:
         """Learn from visits, each page's in the order of time.
 
         A page's first visit only starts its clock. Visits no later than one known are ignored.
@@ -177,7 +175,7 @@ class RevisitControl:
         rows: Integers,
         page: Integers,
         elapsed: Vector,
-        changed: NDArray[np.bool_],
+        changed: Flags,
         lapse: Vector | None = None,
     ) -> None:
         """Forget what is known of ``rows`` and learn their visits anew, from intervals.
@@ -532,7 +530,7 @@ class RevisitControl:
         rows: Integers,
         hosts: Integers,
         caps: Vector,
-        over: NDArray[np.bool_],
+        over: Flags,
         now: float,
         span: float,
     ) -> Vector:

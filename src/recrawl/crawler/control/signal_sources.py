@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import NotConverged
+from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.signals import SignalQuality, learn_signal_quality
 
 __all__ = ["SIGNALLED_VISIT", "SignalSources"]
 
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _LEAST: Final = 20  # visits by which a source is judged
 _KEPT: Final = 2_000  # the latest of each
 SIGNALLED_VISIT: Final = np.dtype([("elapsed", "<f4"), ("signals", "<f4"), ("changed", "?")])
@@ -26,7 +25,7 @@ class SignalSources:
         self.told: dict[int, NDArray[Any]] = {}  # of SIGNALLED_VISIT
 
     def observe(
-        self, sources: Integers, elapsed: Vector, changed: NDArray[np.bool_], signals: Vector
+        self, sources: Integers, elapsed: Vector, changed: Flags, signals: Vector
     ) -> Iterator[tuple[int, SignalQuality | None]]:
         """Learn from visits that are new; yield what the source of each is worth now.
 

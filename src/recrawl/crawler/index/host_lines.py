@@ -6,13 +6,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import Integers
+
 __all__ = ["HASH", "Hashes", "HostLines"]
 
 HASH: Final = np.dtype("<u8")
 _COUNT: Final = np.dtype("<u2")
 
 Hashes = NDArray[np.uint64]
-Integers = NDArray[np.int64]
 
 
 class HostLines(msgspec.Struct, omit_defaults=True):
