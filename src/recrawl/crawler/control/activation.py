@@ -12,8 +12,6 @@ from typing import Protocol, runtime_checkable
 
 from recrawl.errors import InvalidModel
 
-__all__ = ["ActivationPolicy", "FixedRobots", "TableRobots", "TargetRobots"]
-
 
 @runtime_checkable
 class ActivationPolicy(Protocol):

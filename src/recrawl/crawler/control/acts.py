@@ -10,8 +10,6 @@ from typing import Final
 
 from recrawl.crawler.control.urls import path_of
 
-__all__ = ["NUMBER", "is_act", "is_done_to_a_thing"]
-
 NUMBER: Final = r"(?!(?:19|20)\d\d(?!\d))\d+"  # which is no year
 _NAMED: Final = rf"/(?:[\w-]{{1,200}}[-_])?{NUMBER}"  # a thing's number, alone or behind its name
 _DONE: Final = r"""(?:add|buy|delete|remove|reply|report|flag|(?:up|down)?vote|(?:un|dis)?like

@@ -13,15 +13,6 @@ from typing import Final
 from recrawl.crawler.control.doubts import without_hashes
 from recrawl.terms import Lease
 
-__all__ = [
-    "AT_ONCE",
-    "AddressKind",
-    "DoubtedKinds",
-    "branch_of",
-    "numbered_branch",
-    "space_of",
-]
-
 _TRIES: Final = 2  # of a shape, before what it brings is looked at
 _DOUBTED_TRIES: Final = 2
 _BROAD_TRIES: Final = 8  # of a branch of the site, or an ending

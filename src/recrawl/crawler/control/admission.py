@@ -7,8 +7,6 @@ from recrawl.crawler.control.scope import Scope, Weights, is_beyond_bounds, why_
 from recrawl.crawler.control.urls import host_of, variant_key
 from recrawl.terms import Discovery, Kind, Lease
 
-__all__ = ["Admission"]
-
 
 @dataclass(frozen=True, slots=True)
 class Admission:

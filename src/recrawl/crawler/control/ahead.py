@@ -15,8 +15,6 @@ from recrawl.crawler.control.openings import opening_share
 from recrawl.crawler.control.tiers import worth_share
 from recrawl.terms import Lease
 
-__all__ = ["AheadOrder", "HostAhead"]
-
 
 @dataclass(slots=True)
 class HostAhead:

@@ -25,8 +25,6 @@ from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.terms import Announcer, Birth, Kind
 
-__all__ = ["UNPROVED", "announced_changes", "heard_until", "unannounced"]
-
 UNPROVED: Final = NewPages(0.0)
 """Of a host whose listings have dates of which it is not known yet whether they are true."""
 

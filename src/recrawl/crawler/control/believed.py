@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from recrawl.crawler.control.revisits import RevisitControl
     from recrawl.crawler.control.told_clocks import ToldClocks
 
-__all__ = ["Believed"]
-
 _PROVEN_PAGES: Final = 10  # of a kind of address, visited so often without a change: it has none
 _PROVEN_VISITS: Final = 3
 _PROMISED_PAGES: Final = 3  # as many where their servers say that they hold for good

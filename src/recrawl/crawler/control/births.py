@@ -25,18 +25,6 @@ from recrawl.kernels.arrays import Integers, Vector
 from recrawl.learning.counts import shrunk_rates
 from recrawl.terms import Birth, Kind
 
-__all__ = [
-    "HALF_LIFE_S",
-    "NewPages",
-    "birth_interval",
-    "birth_worth",
-    "hope_for_births",
-    "joint_intervals",
-    "lasting_share",
-    "learn_births",
-    "visit_gains",
-]
-
 HALF_LIFE_S: Final = 60 * 86_400.0  # of what is known of births
 _PRIOR_FOUND: Final = 4.0  # addresses' worth of the usual, before those found on a page count
 _STEPS: Final = 60

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["FetchBudget", "GrantedBudget"]
-
 _HELD_S: Final = 2.0  # seconds' worth of a part of a budget that is held ahead
 _LOOK_S: Final = 0.1
 

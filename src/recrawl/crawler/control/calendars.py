@@ -6,8 +6,6 @@ from typing import Final
 
 from recrawl.crawler.control.urls import host_of, path_of
 
-__all__ = ["MONTHS", "WEEKDAYS", "beside_dates", "calendar_of", "month_of", "uncounted"]
-
 # In the languages of most pages of the web; months but the English ones.
 MONTHS: Final = """
     januar jänner februar märz april mai juni juli august september oktober november dezember

@@ -11,8 +11,6 @@ from typing import Final
 
 from recrawl.crawler.control.forgetting_rate import ForgettingRate
 
-__all__ = ["Capacity"]
-
 _MEMORY: Final = 1_000.0
 _LEAST_SEEN: Final = 50.0  # requests, before anything is made of them
 

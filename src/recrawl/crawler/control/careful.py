@@ -7,8 +7,6 @@ from recrawl.fleet import RobotOptimum
 from recrawl.fleet.curve import evaluate_targets
 from recrawl.fleet.measures import measure_occupancy
 
-__all__ = ["CARE", "careful_policy", "lookup_policy"]
-
 CARE: Final = 0.01  # of the cost, that is given up for a control under which nothing is lost
 
 

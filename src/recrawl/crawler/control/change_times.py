@@ -7,8 +7,6 @@ import numpy as np
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.last_change import judge_tally, tally_dates
 
-__all__ = ["ChangeTimes"]
-
 _KEPT: Final = 1_000.0  # visits of each kind by which a host is judged; older ones fade
 
 

@@ -8,8 +8,6 @@ from typing import Final, NamedTuple
 
 import xxhash
 
-__all__ = ["Chunk", "chunks"]
-
 _HEADING: Final = re.compile(r"(#{1,6})[ \t]+([^\n]*?)[ \t#]*$")
 # Code begins after marks of lists and quotations too; it ends on a line of its own.
 _FENCE: Final = re.compile(

@@ -14,8 +14,6 @@ from typing import Final
 
 from recrawl.terms import Lease, Outcome, PageUpdate
 
-__all__ = ["Confirmations"]
-
 _FIRST: Final = 8  # confirmations of a host, after which a page is read in full
 _EASED: Final = 4  # times as many, after each page of which a host was right
 _LONGEST: Final = 256

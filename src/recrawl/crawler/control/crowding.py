@@ -10,8 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Crowding"]
-
 _HALF: Final = 0.5  # of a robot's time
 _LEAST_SEEN: Final = 100.0  # pages
 

@@ -17,8 +17,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PRICES", "Told", "demand_at_prices", "parts_of_budget"]
-
 PRICES: Final = np.logspace(-3.0, 11.0, 64)  # of a visit, in weight times seconds
 _RATIOS: Final = np.logspace(-12.0, 6.0, 1_801)  # of change rate to weight, 1/s
 _X: Final = np.logspace(-7.0, 2.0, 4_001)  # changes expected between two visits

@@ -10,8 +10,6 @@ from typing import Final
 
 from typing_extensions import override
 
-__all__ = ["difference", "edit"]
-
 _MOST_LINES: Final = 24
 _LONGEST: Final = 240  # characters of a line
 _BEFORE: Final = 60  # characters that are shown before the place where two lines part

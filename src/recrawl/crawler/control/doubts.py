@@ -14,30 +14,6 @@ from typing import Final
 from recrawl.crawler.control.acts import NUMBER, is_done_to_a_thing
 from recrawl.crawler.control.urls import folder_of, host_of, path_of
 
-__all__ = [
-    "compares",
-    "face_of",
-    "group_of",
-    "has_hash",
-    "hash_of",
-    "is_doubted",
-    "is_joined",
-    "is_script",
-    "less_specific",
-    "page_of_version",
-    "pages_of_file",
-    "parallels",
-    "place_of",
-    "shape_of_doubt",
-    "stem_of_page",
-    "stems_of_source",
-    "suffix_of",
-    "thing_of_view",
-    "view_at_root",
-    "with_short_hashes",
-    "without_hashes",
-]
-
 _DOUBTS: Final = re.compile(
     r"""(?:^|[?&;])(?:
         (?:action|do|act|mode|view|op|cmd|task|a|what|printable|share|replytocom|diff|oldid|rev|revs

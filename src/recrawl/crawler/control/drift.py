@@ -16,8 +16,6 @@ from recrawl.crawler.control.regularity import Regularity, RobotsPlan, plan_robo
 from recrawl.errors import InvalidModel
 from recrawl.fleet import ControlledBuffer
 
-__all__ = ["AdaptiveRobots", "measured_regularity"]
-
 _LEAST_SEEN: Final = 100.0  # durations, before their regularity is believed
 
 

@@ -22,26 +22,6 @@ from recrawl.crawler.control.revisit_policy import (
 from recrawl.crawler.control.timetables import Timetables
 from recrawl.terms import Kind, Lease, Outcome, PageState
 
-__all__ = [
-    "AGREED",
-    "ASKED_FOR",
-    "BESIDE",
-    "BESIDE_BACK",
-    "BROUGHT",
-    "DISCOVERED",
-    "FORGIVEN",
-    "LISTED_AGAIN",
-    "LISTS_NEW",
-    "NAMED_ANEW",
-    "ONCE",
-    "OUTSIDE",
-    "READ_AGAIN",
-    "RESTING",
-    "WIDENED",
-    "WITH_LEAVE",
-    "DueTimes",
-]
-
 # Why a page is due where no visit said so.
 DISCOVERED: Final = "never visited yet: due since it was discovered"
 ASKED_FOR: Final = "somebody asked for it"

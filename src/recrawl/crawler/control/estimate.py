@@ -9,16 +9,6 @@ import numpy as np
 from recrawl.kernels.arrays import Vector
 from recrawl.processes.intervals import gamma_bounds
 
-__all__ = [
-    "FreshnessEstimate",
-    "estimate_freshness",
-    "fresh_between",
-    "fresh_chances",
-    "freshness_of_copies",
-    "kept_by_even_visits",
-    "rate_bounds",
-]
-
 _LEAST_DOUBT: Final = 1e-9  # below, a rate is as good as known
 _MOST_ERROR: Final = math.sqrt(math.log(6.0))  # of a gamma law of shape 0.2
 _LARGEST_ERROR: Final = 300.0  # beyond, the ends are no numbers of a machine

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BelievedBefore", "Evidence", "PlannedPages"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:

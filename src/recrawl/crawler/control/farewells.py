@@ -18,8 +18,6 @@ from recrawl.crawler.control.lifecycle import KEEPS
 from recrawl.crawler.control.urls import host_of
 from recrawl.terms import PageState, VisitedPage
 
-__all__ = ["ENDED", "Farewells"]
-
 ENDED: Final = "says what pages of its host end with, one after another"
 _DAY_S: Final = 86_400.0
 _FEWEST: Final = 5  # pages that end with a text

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["Finders"]
-
 _MOST: Final = 100_000  # addresses found not long ago that are remembered
 
 

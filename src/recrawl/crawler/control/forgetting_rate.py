@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from recrawl.errors import InvalidModel
 
-__all__ = ["ForgettingRate"]
-
 
 @dataclass(slots=True)
 class ForgettingRate:

@@ -16,19 +16,6 @@ from recrawl.crawler.control.letters import folded
 from recrawl.crawler.control.lists import place_in_list
 from recrawl.crawler.control.urls import path_of
 
-__all__ = [
-    "Gist",
-    "content_hash",
-    "gist",
-    "is_akin",
-    "is_beside_as",
-    "is_list",
-    "is_near",
-    "names_links_only",
-    "names_told",
-    "nearly_same",
-]
-
 _DIGIT: Final = re.compile(r"\d")
 _NUMBERED: Final = re.compile(r"[\d?]")  # what may be one of many things
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance

@@ -15,8 +15,6 @@ from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.tiers import ASKED, NEW
 from recrawl.terms import Lease
 
-__all__ = ["HostQueue", "by_server", "n_by_ip_address", "parted"]
-
 
 @dataclass(slots=True)
 class HostQueue:

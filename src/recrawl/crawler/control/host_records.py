@@ -3,8 +3,6 @@
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.terms import HostRecord
 
-__all__ = ["host_record"]
-
 
 def host_record(dispatcher: Dispatcher, host_id: int) -> HostRecord:
     """Return what is to be kept of a host."""

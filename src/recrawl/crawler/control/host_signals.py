@@ -13,8 +13,6 @@ from recrawl.crawler.control.signal_sources import SIGNALLED_VISIT, SignalSource
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.last_change import split_visits
 
-__all__ = ["MOMENT_S", "HostSignals"]
-
 MOMENT_S: Final = 1.0  # servers tell whole seconds
 _LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
 

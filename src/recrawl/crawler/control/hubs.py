@@ -14,8 +14,6 @@ from typing import Final
 
 from recrawl.crawler.control.urls import join
 
-__all__ = ["LEASE_S", "hub_of", "renewed_s", "tried_again_s"]
-
 LEASE_S: Final = 10 * 86_400.0  # that is asked for; the hub decides
 _SHORTEST_S, _LONGEST_S = 300.0, 90 * 86_400.0  # of leases that are believed
 _RENEWED: Final = 0.75  # of a lease, from which on it is renewed

@@ -6,8 +6,6 @@ from typing import Final
 from recrawl.crawler.control.doubts import is_doubted
 from recrawl.crawler.control.urls import folder_of, host_of
 
-__all__ = ["ExpectedImportance", "share_before_visit"]
-
 _SHARE: Final = 0.5
 _MOST: Final = 6
 

@@ -14,16 +14,6 @@ from math import isinf
 
 from recrawl.crawler.control.urls import site_of
 
-__all__ = [
-    "BEYOND_BOUNDS",
-    "DOMAIN_FULL",
-    "LOW_YIELD",
-    "REFUSALS",
-    "DomainIntake",
-    "HostIntake",
-    "has_room",
-]
-
 BEYOND_BOUNDS = "beyond-bounds"
 DOMAIN_FULL = "domain-full"
 LOW_YIELD = "low-yield"

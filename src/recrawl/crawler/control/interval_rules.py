@@ -15,8 +15,6 @@ from typing_extensions import override
 
 from recrawl.crawler.control.revisit_policy import NextVisit, PageVisit, Replan, RevisitPolicy
 
-__all__ = ["SHIPPED_RULES", "IntervalRule", "IntervalRulePolicy"]
-
 _MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
 
 

@@ -21,8 +21,6 @@ from recrawl.crawler.control.heaps import HostHeap
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
 from recrawl.terms import HostRecord
 
-__all__ = ["IpAddress", "IpAddressState", "IpAddresses"]
-
 _TOO_BUSY: Final = frozenset({429, 503})
 _WOKEN: Final = 64  # hosts that compete for one request, at most: the others in their turn
 _LOOK_S: Final = 1.0  # between two looks at hosts that wait for a server that nobody asks

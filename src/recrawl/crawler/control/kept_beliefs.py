@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.signal_sources import SIGNALLED_VISIT
 
-__all__ = ["KeptHost", "KeptPages", "host_as_bytes", "host_of_bytes", "pages_of_bytes"]
-
 _VERSION: Final = 1  # of both layouts
 _HOST: Final = struct.Struct("<B8d")  # version, precision, recall, tally of dates
 

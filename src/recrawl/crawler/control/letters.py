@@ -7,8 +7,6 @@ one in plain ASCII. Most such pages have quotes, dashes and blanks only, which h
 import re
 from typing import Final
 
-__all__ = ["folded", "lower", "may_run_on"]
-
 _ASCII: Final = bytes(range(128))
 # In UTF-8: Latin-1's signs but the micro sign, which folds to a letter, and general punctuation.
 _WITHOUT_CASE: Final = re.compile(rb"(?:\xc2[\x80-\xb4\xb6-\xbf]|\xe2\x80[\x80-\xbf])*")

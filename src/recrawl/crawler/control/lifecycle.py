@@ -12,16 +12,6 @@ from typing import Final
 
 from recrawl.terms import Outcome, PageState, PageUpdate
 
-__all__ = [
-    "KEEPS",
-    "RevisitRules",
-    "is_copied",
-    "is_known_anew",
-    "is_removed",
-    "next_state",
-    "outcome_of_status",
-]
-
 # Short names for the tables: what a page is, and what came of its visit.
 Is, Was = PageState, Outcome
 

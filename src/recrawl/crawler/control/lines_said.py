@@ -12,8 +12,6 @@ from typing import Final
 
 from recrawl.crawler.control.letters import folded
 
-__all__ = ["LinesSaid"]
-
 _BITS: Final = 1 << 23  # of a filter: 1 MB
 _MOST_MARKS: Final = 800_000
 _MOST_LINES: Final = 2_000  # of a page

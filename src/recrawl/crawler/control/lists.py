@@ -8,11 +8,6 @@ from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.doubts import is_doubted, is_joined, less_specific
 from recrawl.crawler.control.urls import host_of
 
-__all__ = [
-    "PLACE_IN_LIST", "begins_a_list", "begins_list", "continues", "goes_on", "is_place_of",
-    "leads_elsewhere", "leads_on", "place_in_list", "unsorted",
-]  # fmt: skip
-
 PLACE_IN_LIST: Final = re.compile(
     r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
 )

@@ -14,8 +14,6 @@ from recrawl.crawler.control.refusals import Verdict
 from recrawl.crawler.control.urls import host_of
 from recrawl.terms import Lease, PageState
 
-__all__ = ["LAPSED", "Logins"]
-
 LAPSED: Final = "it asks who comes though a login was sent, which may have lapsed: see [[access]]"
 _ROW: Final = 3  # pages that are held and denied in a row, from which on the login has lapsed
 _TRIES: Final = 2  # of a page that is held, before the one that is believed

@@ -4,8 +4,6 @@ import numpy as np
 
 from recrawl.kernels.arrays import Flags, Integers
 
-__all__ = ["NewVisits"]
-
 
 class NewVisits:
     """Counts the visits of each page that were told."""

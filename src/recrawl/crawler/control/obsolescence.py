@@ -3,8 +3,6 @@
 from math import log
 from typing import Final
 
-__all__ = ["patience_s"]
-
 _HALF_LIFE: Final = log(2.0)
 
 

@@ -23,8 +23,6 @@ from recrawl.crawler.control.order import root_urgency
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, worth_share
 from recrawl.terms import Birth, Lease, PageState
 
-__all__ = ["OnePrice"]
-
 _RISES: Final = 1.05  # the least worth of first visits, with each that is worth more
 _MOST_GAIN: Final = 0.2985  # of a visit, over weight and age: (1 - (1 + x) exp(-x)) / x at its top
 _PRIOR_VISITS: Final = 2.0  # that led nowhere, before those of a depth count

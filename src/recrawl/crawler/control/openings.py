@@ -27,8 +27,6 @@ from recrawl.crawler.control.order import curvatures
 from recrawl.errors import NotConverged
 from recrawl.kernels.arrays import Vector
 
-__all__ = ["RULES_HOLD_S", "Openings", "opening_gaps", "opening_share", "plan_openings"]
-
 RULES_HOLD_S: Final = 86_400.0  # as RFC 9309 has it, section 2.4
 _STEPS: Final = 100
 _ROOM: Final = 0.5  # of the requests that a budget leaves, for one host that opens

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from recrawl.terms import Lease
 
-__all__ = ["curvatures", "forgiven_s", "lane_of", "root_urgency"]
-
 _MOST_EXPECTED_CHANGES: Final = 3.0  # pages that change far more often would never be urgent
 _LEAST_SHARE: Final = 0.01  # nor pages that hardly change; nobody starves
 

@@ -14,8 +14,6 @@ sooner: a refusal at less than that was not for the pace.
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["AskedAgain", "Pace"]
-
 _LEAST_S: Final = 0.1
 _LONGEST_S: Final = 60.0  # a host that wants to be asked more seldom is left alone for a while
 _STEP: Final = 2.0

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-__all__ = ["budget_for_pages", "budget_for_revisits"]
-
 _LEAST_WITHOUT_TIMETABLES: Final = 0.1  # of the budget, however often sources are probed
 _LEAST_WITHOUT_RULES: Final = 0.5  # however often robots.txt is read
 _LEAST_WITHOUT_GONE: Final = 0.5  # however many pages are gone

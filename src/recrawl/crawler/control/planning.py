@@ -15,8 +15,6 @@ from recrawl.freshness import (
 )
 from recrawl.kernels.arrays import Integers, Vector
 
-__all__ = ["MEASURES", "PlanInputs", "even_freshness", "plan_visits"]
-
 MEASURES: Final = ("even-freshness", "uniform", "proportional")
 
 

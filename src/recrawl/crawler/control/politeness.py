@@ -19,8 +19,6 @@ from recrawl.crawler.control.retry import Backoff, retry_after_s
 from recrawl.crawler.control.sections import Section, Sections, section_of
 from recrawl.errors import failure_words
 
-__all__ = ["HostPoliteness", "PolitenessRules"]
-
 _MOST_FAILING: Final = 1_000  # pages
 _ALL_FAIL: Final = 20  # pages in a row; others are due among them
 _NO_CONNECTION: Final = frozenset(

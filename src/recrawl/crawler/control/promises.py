@@ -6,8 +6,6 @@ from typing import Final
 
 from recrawl.terms import FetchResponse
 
-__all__ = ["promise_of"]
-
 _FOR_GOOD_S: Final = 300 * 86_400  # servers that mean "for ever" write a year or more
 _MAX_AGE: Final = re.compile(r'max-age\s*=\s*"?(\d{1,20})', re.ASCII)
 _QUOTED: Final = re.compile(r'="[^"]*"')  # names of headers, to which what stands before applies

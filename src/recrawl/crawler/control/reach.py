@@ -8,8 +8,6 @@ from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.control.urls import host_of
 
-__all__ = ["Reach", "reach_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reach:

@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 from recrawl.crawler.control.urls import join
 
-__all__ = ["Refresh", "refresh_of"]
-
 _REFRESH: Final = re.compile(
     r"""([\d.\s]{1,40})[;,]\s{0,20}(?:url\s{0,9}=\s{0,9})?["']?([^"']+)""", re.IGNORECASE
 )

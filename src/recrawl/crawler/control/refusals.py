@@ -18,8 +18,6 @@ from recrawl.crawler.control.letters import folded
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.terms import Extract, Outcome
 
-__all__ = ["REFUSED", "Refusals", "Verdict"]
-
 REFUSED: Final = "all addresses are answered alike: the host refuses, without saying so"
 
 _ELSEWHERE: Final = frozenset({Outcome.DENIED, Outcome.REDIRECTED})

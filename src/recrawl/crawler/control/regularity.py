@@ -27,8 +27,6 @@ from recrawl.learning.phase_type_moments import fit_three_moments, fit_two_momen
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["Regularity", "RobotsPlan", "plan_robots", "starvation_to_win"]
-
 _LEAST_VARIATION: Final = 0.5  # of indexing times, and
 _MOST_VARIATION: Final = 2.0  # of them, within which they pass for exponential
 _MOST_ARRIVALS: Final = 1.5  # variation of times between arrivals

@@ -16,8 +16,6 @@ import numpy as np
 from recrawl.crawler.control.births import visit_gains
 from recrawl.kernels.arrays import Integers, Vector
 
-__all__ = ["REMEMBERED_S", "at_risk", "folder_hazard", "removal_hazards", "removal_intervals"]
-
 REMEMBERED_S: Final = 180 * 86_400.0  # what went before that says nothing of what goes now
 _PRIOR_REMOVALS: Final = 0.5
 _PRIOR_S: Final = 730 * 86_400.0  # half a removal in two years of a page

@@ -20,8 +20,6 @@ from typing import Final
 
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
 
-__all__ = ["BY_CHANCE", "EACH_SIDE", "FAR", "NEAR", "Removals"]
-
 BY_CHANCE: Final = "its host says so of pages that are there, too: to be confirmed once more"
 EACH_SIDE: Final = 2  # pages that are looked at before one that is gone, and after it
 NEAR: Final = 64  # addresses among which they are looked for

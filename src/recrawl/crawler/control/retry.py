@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
 from random import Random
 
-__all__ = ["Backoff", "retry_after_s"]
-
 
 def retry_after_s(header: str | None, now_s: float) -> float | None:
     """Return the instant that a Retry-After header names, or None if it names none.

@@ -13,8 +13,6 @@ from typing import Final
 
 from recrawl.crawler.control.tiers import visit_gain
 
-__all__ = ["Returns"]
-
 _PRIOR_RETURNS: Final = 0.5
 _PRIOR_AWAY_S: Final = 180 * 86_400.0  # half a return in half a year, before anything is known
 

@@ -12,18 +12,6 @@ from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Flags, Integers, Vector
 
-__all__ = [
-    "BY_PLAN",
-    "FastClock",
-    "NextVisit",
-    "PageVisit",
-    "Replan",
-    "RevisitPolicy",
-    "Schedule",
-    "ask_for_plan",
-    "ask_when_due",
-]
-
 _NEWS = 0.05
 BY_PLAN: Final = "the plan"  # what set a due time
 _MOST_REMEMBERED: Final = 65_536  # bytes of a page, in every row of the state

@@ -25,8 +25,6 @@ from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.beliefs import OCTAVES, PRIOR_SHAPE, RateBeliefs
 from recrawl.learning.group_clocks import GroupClocks
 
-__all__ = ["Decision", "RevisitControl", "memories"]
-
 _DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left alone at most
 _SAMPLE: Final = 6_000  # pages that the price is found from, where there are more
 _STEPS: Final = 24

@@ -15,14 +15,6 @@ from protego import Protego
 
 from recrawl.terms import HostRecord
 
-__all__ = [
-    "MAX_ROBOTS_BYTES",
-    "MAX_ROBOTS_REDIRECTS",
-    "RobotsRules",
-    "crawl_delay_of",
-    "robots_from_answer",
-]
-
 MAX_ROBOTS_BYTES: Final = 500 * 1024
 MAX_ROBOTS_REDIRECTS: Final = 5
 # Each costs five millionths of a second for each address that is judged.

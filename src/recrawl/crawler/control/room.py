@@ -8,8 +8,6 @@ neither does the bound that no control can pass, so a crawl knows whether solvin
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["most_to_win", "starvation_with_room"]
-
 _LARGE: Final = 1e100
 
 

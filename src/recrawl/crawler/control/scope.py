@@ -16,8 +16,6 @@ from typing import Final
 from recrawl.crawler.control.acts import is_act
 from recrawl.crawler.control.urls import host_of, path_of
 
-__all__ = ["Scope", "Weights", "is_beyond_bounds", "is_unwanted", "why_outside"]
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:

@@ -18,8 +18,6 @@ from typing import Final, TypeVar
 
 from recrawl.terms import Kind, PageState, PageUpdate
 
-__all__ = ["SecondLooks"]
-
 _IN_A_ROW: Final = 3  # changes, before a page is looked at twice; twice as many with each time
 _OF_HOST: Final = 24  # in a day, that show nothing
 _ROW_OF_HOST: Final = 8  # changes in a row, of any pages of a host, before one is looked at twice

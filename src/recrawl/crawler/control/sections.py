@@ -15,8 +15,6 @@ from urllib.parse import urlsplit
 
 from recrawl.crawler.control.retry import Backoff
 
-__all__ = ["Section", "Sections", "section_of"]
-
 Section = tuple[str, ...]  # the names of a folder's path; (): the whole host
 
 _LONGER: Final = 1.5  # times the rest of its host: what is outside of it comes first

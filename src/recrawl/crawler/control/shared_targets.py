@@ -11,8 +11,6 @@ import xxhash
 
 from recrawl.crawler.control.urls import path_of
 
-__all__ = ["SharedTargets"]
-
 _MOST: Final = 100_000  # targets that are remembered
 
 

@@ -13,8 +13,6 @@ from typing import Final, NamedTuple
 from recrawl.crawler.control.soft_errors import mark_of, share_kept
 from recrawl.crawler.control.urls import host_of
 
-__all__ = ["SharedTexts"]
-
 _DAY_S: Final = 86_400.0
 _MOST: Final = 20_000  # texts, and pages, that are remembered
 _PASSED: Final = 2  # pages that said a text and no longer do, by which it passes

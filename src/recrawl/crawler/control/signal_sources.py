@@ -11,8 +11,6 @@ from recrawl.errors import NotConverged
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.signals import SignalQuality, learn_signal_quality
 
-__all__ = ["SIGNALLED_VISIT", "SignalSources"]
-
 _LEAST: Final = 20  # visits by which a source is judged
 _KEPT: Final = 2_000  # the latest of each
 SIGNALLED_VISIT: Final = np.dtype([("elapsed", "<f4"), ("signals", "<f4"), ("changed", "?")])

@@ -15,18 +15,6 @@ import xxhash
 from recrawl.crawler.control.letters import folded
 from recrawl.crawler.control.urls import host_of, path_of
 
-__all__ = [
-    "NO_PAGE",
-    "PROBE",
-    "SoftErrors",
-    "Suspicion",
-    "ends_like",
-    "is_probe",
-    "leads_to_sign_in",
-    "mark_of",
-    "share_kept",
-]
-
 NO_PAGE: Final = "says what its host says of an address that does not exist"
 PROBE: Final = "asked for to learn what its host says of an address that does not exist"
 _DAY_S: Final = 86_400.0

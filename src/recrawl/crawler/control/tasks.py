@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from recrawl.terms import Lease
 
-__all__ = ["AskRobots", "Fetch", "Refill", "Resolve", "Task", "Wait"]
-
 
 @dataclass(frozen=True, slots=True)
 class Fetch:

@@ -5,8 +5,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MATERIAL", "worth_telling"]
-
 MATERIAL: Final = 1.5  # times what was told, or one part in so many of it: then it is told anew
 
 

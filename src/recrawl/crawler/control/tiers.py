@@ -12,8 +12,6 @@ from typing import Final
 
 from recrawl.terms import Lease
 
-__all__ = ["ASKED", "FIRST_BY_WORTH", "NEW", "TIMED", "tier_of", "visit_gain", "worth_share"]
-
 ASKED: Final = -1  # somebody asked for a visit now
 NEW: Final = 0  # never visited
 TIMED: Final = 1  # visited at an instant that is fixed, not before

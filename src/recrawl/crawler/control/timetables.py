@@ -15,8 +15,6 @@ from recrawl.kernels.arrays import Vector
 from recrawl.processes.local_clock import HOUR_S, WEEK_S, LocalClock
 from recrawl.terms import Kind
 
-__all__ = ["ProbedBy", "Timetable", "Timetables", "even_timetable", "learn_timetable"]
-
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 _LEAST_RESULTS = 20
 _RECENT_S = 26 * WEEK_S  # patterns drift; half a year is enough to learn one

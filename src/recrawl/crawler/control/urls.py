@@ -14,19 +14,6 @@ import ada_url
 import xxhash
 from publicsuffixlist import PublicSuffixList
 
-__all__ = [
-    "MAX_URL_LENGTH",
-    "directory_of",
-    "folder_of",
-    "host_of",
-    "in_punycode",
-    "join",
-    "normalise",
-    "path_of",
-    "site_of",
-    "variant_key",
-]
-
 MAX_URL_LENGTH: Final = 2_000
 
 _TRACKING: Final = re.compile(

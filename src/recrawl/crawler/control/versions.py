@@ -5,8 +5,6 @@ from typing import Final, NamedTuple
 
 from recrawl.crawler.control.urls import path_of
 
-__all__ = ["NumberedFile", "numbered_file"]
-
 # What lies below the last number of a path, with the folder that it lies in there, if it does.
 _BELOW_NUMBER: Final = re.compile(
     r"(?P<above>.*)/(?P<number>(?!(?:19|20)\d\d/)\d+)(?P<below>(?P<folder>/[^/]+(?=/.))?/.+)"

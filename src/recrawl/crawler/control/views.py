@@ -13,8 +13,6 @@ from typing import Final
 
 from recrawl.crawler.control.gists import Gist, is_beside_as
 
-__all__ = ["ViewsOfThings"]
-
 _LATELY: Final = 64  # that one is compared with
 _MOST_SHOWN: Final = 1_000
 _MOST_THINGS: Final = 20_000

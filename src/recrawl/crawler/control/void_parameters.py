@@ -17,8 +17,6 @@ from typing import Final
 from recrawl.crawler.control.doubts import with_short_hashes, without_hashes
 from recrawl.crawler.control.urls import host_of
 
-__all__ = ["VoidParameters"]
-
 _ENOUGH: Final = 20  # pages that said the same
 _MOST_OTHER: Final = 0.02  # of those, that may have said another thing: they changed meanwhile
 _MOST_NAMES: Final = 8

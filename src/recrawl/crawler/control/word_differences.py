@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-__all__ = ["marked_words", "word_steps"]
-
 _TOKENS: Final = re.compile(r"\w+|\s+|[^\w\s]")
 _MOST_TOKENS: Final = 400  # of a line; longer lines are marked whole
 

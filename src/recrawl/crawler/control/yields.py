@@ -88,8 +88,6 @@ from recrawl.crawler.control.views import ViewsOfThings
 from recrawl.crawler.control.void_parameters import VoidParameters
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
 
-__all__ = ["LITTLE", "AddressYields"]
-
 LITTLE: Final = "addresses of its kind have brought nothing new: only few of them are tried"
 _FEW: Final = 8  # values of a parameter that are told apart; one with more of them names pages
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing

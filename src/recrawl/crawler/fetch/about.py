@@ -9,8 +9,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from recrawl.crawler.control.urls import join
 from recrawl.terms import About
 
-__all__ = ["about", "places"]
-
 _MOST: Final = 200  # characters of a value
 _MOST_LICENSES: Final = 5
 _MOST_PLACES: Final = 1_000

@@ -10,15 +10,6 @@ from collections.abc import Collection
 
 from recrawl.errors import FetchError
 
-__all__ = [
-    "AddressInfo",
-    "is_named",
-    "is_private_name",
-    "is_public",
-    "open_socket",
-    "public_socket",
-]
-
 AddressInfo = tuple[int, int, int, str, tuple[str | int | bytes, ...]]
 
 

@@ -15,8 +15,6 @@ from recrawl.crawler.ports import Fetcher, FetchOptions, Offload
 from recrawl.errors import StateError
 from recrawl.terms import FetchResponse
 
-__all__ = ["ArchivingFetcher", "WarcArchive", "mend", "mend_all"]
-
 _OPEN: Final = ".open"
 _REMEMBERED: Final = 200_000  # URLs whose last copy can be referred to
 _NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"

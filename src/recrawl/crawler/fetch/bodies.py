@@ -9,8 +9,6 @@ import aiohttp
 from recrawl.crawler.fetch.decoding import ERRORS, Decoder, decoder_for
 from recrawl.errors import FetchError
 
-__all__ = ["Body", "read_body"]
-
 _HEAD: Final = 1_445  # bytes that tell whether a body is text
 _MARKS: Final = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")  # byte orders of text
 _WHOLE: Final = b"</html>"

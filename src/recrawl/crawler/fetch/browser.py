@@ -30,8 +30,6 @@ from recrawl.crawler.ports import Fetcher, FetchOptions
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse
 
-__all__ = ["BrowserFetcher", "RenderRule", "browser_program"]
-
 _WANTED: Final = frozenset({"document", "script", "xhr", "fetch", "other"})
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _MOST_REQUESTS: Final = 100  # of a page

@@ -9,8 +9,6 @@ from typing import Final
 
 from recrawl.crawler.control.urls import host_of
 
-__all__ = ["Caches", "age_of"]
-
 _MOST: Final = 50_000  # hosts that are remembered
 _MOST_DIGITS: Final = 9  # about thirty years: more is no age
 

@@ -9,8 +9,6 @@ from urllib.parse import quote
 
 from recrawl.crawler.fetch.undeclared import charset_by_bytes
 
-__all__ = ["CHARSETS", "charset_of", "decode_as", "decode_body", "is_charset", "with_query_in"]
-
 _META_CHARSET: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
 )

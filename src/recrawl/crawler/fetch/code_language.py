@@ -5,8 +5,6 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-__all__ = ["clear_language_names", "language_of", "language_within"]
-
 _LANGUAGE: Final = re.compile(
     r"(?:^|\s)(?:language|lang|highlight(?:-source)?|brush:?)(?:-|\s+)([a-z0-9+#_.-]{1,30})",
     re.IGNORECASE,

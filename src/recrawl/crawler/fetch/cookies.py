@@ -13,8 +13,6 @@ from urllib.parse import urlsplit
 
 from recrawl.crawler.control.urls import host_of, join
 
-__all__ = ["Cookies"]
-
 _REDIRECTS: Final = frozenset(
     {
         HTTPStatus.MOVED_PERMANENTLY,

@@ -15,8 +15,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["ACCEPT_ENCODING", "Decoder", "decoder_for"]
-
 ACCEPT_ENCODING: Final = "gzip, deflate, br, zstd"
 _MAX_LAYERS: Final = 2
 _MAX_MEMBERS: Final = 1_000

@@ -11,8 +11,6 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
-__all__ = ["definitions"]
-
 _PLACES: Final = "[id], a[name]"
 _NAMES: Final = frozenset("span code b strong em tt a var".split())
 _HEADINGS: Final = frozenset("h1 h2 h3 h4 h5 h6 dt caption summary".split())

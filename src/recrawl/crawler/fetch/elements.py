@@ -5,8 +5,6 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-__all__ = ["n_letters", "n_linked", "stands_within"]
-
 _BLANK: Final = " \n\t\r\f\u00a0\u3000"
 
 

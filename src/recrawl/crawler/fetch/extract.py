@@ -48,8 +48,6 @@ from recrawl.crawler.fetch.signature import raw_hash, signature
 from recrawl.crawler.fetch.unseen import part_unseen
 from recrawl.terms import About, Extract, FetchResponse
 
-__all__ = ["PDF", "PageExtractor"]
-
 MAX_LINKS: Final = 50_000
 
 # What stands on lines of its own. A form feed is put before it: white space to the parser wherever

@@ -8,8 +8,6 @@ import aiohttp
 
 from recrawl.errors import FetchError
 
-__all__ = ["translated"]
-
 _OF_CERTIFICATES: Final = (aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError)
 # What OpenSSL says of a certificate that people can do something about; of others it is unknown who
 # signed them.

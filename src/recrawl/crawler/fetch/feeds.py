@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from recrawl.crawler.control.urls import join
 
-__all__ = ["is_feed", "read_feed"]
-
 MAX_FEED_BYTES: Final = 1024 * 1024
 MAX_ENTRIES: Final = 1_000
 

@@ -10,8 +10,6 @@ from typing import Final
 from recrawl.crawler.control.urls import host_of
 from recrawl.errors import FetchError
 
-__all__ = ["Heads"]
-
 _IN_A_ROW: Final = 3  # requests for headers alone, until a whole one proves them
 _MOST: Final = 50_000  # addresses, and hosts, that are remembered
 _AS_EVER: Final = frozenset({304, 429, 503})  # what these say does not depend on the method

@@ -11,8 +11,6 @@ from urllib.request import Request
 from recrawl.crawler.control.urls import host_of
 from recrawl.errors import FetchError
 
-__all__ = ["HostHeaders", "HostRule"]
-
 _PORT: Final = re.compile(r":[0-9]+$")
 
 

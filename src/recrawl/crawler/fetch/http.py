@@ -33,8 +33,6 @@ from recrawl.crawler.ports import Fetcher, HubClient, Resolver
 from recrawl.errors import FetchError
 from recrawl.terms import INDEXABLE, FetchResponse
 
-__all__ = ["FetchBounds", "HttpFetcher", "Proxy"]
-
 _FEW_FILES: Final = 1024
 _NORMAL: Final = re.compile(r"https?://[!-~]+")
 _MOST_LINK: Final = 4_000  # characters of Link headers

@@ -12,8 +12,6 @@ from recrawl.crawler.fetch.signature import raw_hash
 from recrawl.crawler.ports import Extractor, Offload
 from recrawl.terms import Extract, FetchResponse
 
-__all__ = ["InPlaceExtractor"]
-
 T = TypeVar("T")
 
 

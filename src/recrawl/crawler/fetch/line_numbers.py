@@ -8,8 +8,6 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-__all__ = ["clear_line_numbers"]
-
 _CELLS: Final = "table td > pre, table td > div > pre, table td > code, table td > div > code"
 _NUMBER: Final = "pre span[class], pre a[class]"
 _NAMED: Final = re.compile(r"(?:^|[\s_-])(?:ln|lnt|nr|line-?(?:no|nos|num|nums|number|numbers))\b")

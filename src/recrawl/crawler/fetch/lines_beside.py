@@ -11,8 +11,6 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-__all__ = ["LINE", "mark_lines_beside"]
-
 # What leads to the pages beside one, in its order: the line that such a link stands on does.
 _BESIDE: Final = (
     'a[rel~="next"], a[rel~="prev"], a[rel~="previous"], a[rel~="up"], .next > a, .previous > a'

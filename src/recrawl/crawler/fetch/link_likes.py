@@ -10,8 +10,6 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-__all__ = ["LINK_LIKES", "reference_of"]
-
 LINK_LIKES: Final = "[onclick], [data-href], select[onchange] > option[value]"
 _SCRIPT: Final = "javascript:"
 _GOES: Final = re.compile(

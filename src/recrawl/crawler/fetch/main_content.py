@@ -17,22 +17,6 @@ from recrawl.crawler.fetch.other_pages import boxes_of_other_pages
 from recrawl.crawler.fetch.own_contents import clear_own_contents
 from recrawl.crawler.fetch.reading_rules import ContentRule
 
-__all__ = [
-    "BREAK",
-    "MAX_HEADING",
-    "MAX_HEADINGS",
-    "MAX_TEXT",
-    "READING",
-    "clipped",
-    "headings_of",
-    "main_content",
-    "pictured",
-    "printable",
-    "text_of",
-    "title_of",
-    "whole_text",
-]
-
 READING: Final = 11  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300

@@ -16,8 +16,6 @@ from selectolax.lexbor import LexborNode
 from recrawl.crawler.fetch.code_language import language_of, language_within
 from recrawl.crawler.fetch.main_content import BREAK, printable
 
-__all__ = ["is_available", "load", "markdown"]
-
 MAX_MARKDOWN: Final = 2_000_000  # characters
 # Links of a heading to itself, which are no content.
 _HEADLINKS: Final = 'a.headerlink, a.anchor, a.anchor-link, a.header-anchor, a[href*="#"]:empty'

@@ -17,8 +17,6 @@ from typing_extensions import override
 
 from recrawl.errors import FetchError
 
-__all__ = ["LoopbackResolver", "OneAddress"]
-
 _KEPT_S: Final = 900.0  # well above the time for which a crawl goes by an answer
 _MOST: Final = 65_536
 _AT_ONCE: Final = 128  # names that are looked up

@@ -10,8 +10,6 @@ import re
 from itertools import islice
 from typing import Final
 
-__all__ = ["EMPTY", "MAX_DEPTH", "cut_at_depth"]
-
 MAX_DEPTH: Final = 512
 _HARMLESS: Final = 2_000  # so few tags cannot do much
 _TAG: Final = re.compile(r"<(/?[a-z][a-z0-9:-]*)", re.IGNORECASE)

@@ -13,8 +13,6 @@ from selectolax.lexbor import LexborNode
 
 from recrawl.crawler.fetch.elements import n_letters, n_linked, stands_within
 
-__all__ = ["boxes_of_other_pages"]
-
 # But for their first letters, which may be capital ones: RelatedPosts.
 _SIGNS: Final = ("elated", "ecent", "atest", "imilar", "ecommend", "opular")
 _MAY_BE: Final = ", ".join(f'[class*="{sign}"]' for sign in _SIGNS)

@@ -6,8 +6,6 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-__all__ = ["clear_own_contents"]
-
 _HEADINGS: Final = "h1, h2, h3, h4, h5, h6"
 _LISTS: Final = frozenset({"ul", "ol", "dl"})
 _LEADING: Final = 'a[href*="#"]'

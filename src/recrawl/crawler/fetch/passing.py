@@ -17,8 +17,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from recrawl.crawler.control.calendars import MONTHS, WEEKDAYS
 from recrawl.crawler.control.letters import lower, may_run_on
 
-__all__ = ["named_passing", "without_passing"]
-
 # What people count of a page that others read, in the languages of most pages of the web.
 _COUNTED: Final = (
     "views", "page views", "pageviews", "hits", "visits", "visitors", "downloads",

@@ -10,8 +10,6 @@ from typing import Final
 
 from pypdf import PdfReader
 
-__all__ = ["UnreadablePdf", "read_pdf"]
-
 _MOST_PAGES: Final = 300
 _MOST_BEFORE: Final = 1_024  # bytes before the sign of a PDF, as readers allow
 _ENOUGH_S: Final = 1.0  # of processor time, after which no further page is begun

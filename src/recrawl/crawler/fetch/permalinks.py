@@ -14,8 +14,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.crawler.fetch.unseen import UNSEEN
 
-__all__ = ["clear_permalinks"]
-
 _LINKS: Final = 'a[href*="#"]'
 _MOST_LINKS: Final = 20_000  # that are read
 _MOST: Final = 3_000  # that are looked at, as they may be permalinks

@@ -6,8 +6,6 @@ from typing import Self
 
 from recrawl.crawler.control.scope import Weights
 
-__all__ = ["ContentRule", "ReadingRules"]
-
 
 @dataclass(frozen=True, slots=True)
 class ContentRule:

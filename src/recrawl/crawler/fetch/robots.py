@@ -12,8 +12,6 @@ from recrawl.crawler.control.urls import join
 from recrawl.crawler.ports import Fetcher
 from recrawl.errors import FetchError
 
-__all__ = ["REDIRECTS", "robots_of"]
-
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 

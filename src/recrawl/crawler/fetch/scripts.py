@@ -13,8 +13,6 @@ from selectolax.lexbor import LexborHTMLParser
 
 from recrawl.crawler.control.urls import host_of, join
 
-__all__ = ["SCRIPTS", "is_filled", "lists_of", "read_script"]
-
 SCRIPTS: Final = frozenset(
     "text/javascript application/javascript application/x-javascript text/ecmascript".split()
 )

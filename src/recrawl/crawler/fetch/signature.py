@@ -17,8 +17,6 @@ import xxhash
 from recrawl.crawler.control.letters import lower
 from recrawl.crawler.fetch.passing import without_passing
 
-__all__ = ["raw_hash", "signature"]
-
 _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"

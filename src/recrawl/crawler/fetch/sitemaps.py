@@ -12,8 +12,6 @@ from lxml import etree
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.fetch.decoding import ERRORS, decoder_for
 
-__all__ = ["MAX_SITEMAP_BYTES", "read_sitemap"]
-
 MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024  # the protocol's own bound, uncompressed
 MAX_ENTRIES: Final = 50_000
 _DOCTYPE: Final = re.compile(rb"<!DOCTYPE", re.IGNORECASE)

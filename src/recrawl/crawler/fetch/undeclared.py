@@ -10,8 +10,6 @@ frequent letters of Cyrillic in lower case. All else is Windows-1252, as browser
 import re
 from typing import Final
 
-__all__ = ["charset_by_bytes"]
-
 _SAMPLE: Final = 65_536  # bytes beyond ASCII, with what is beside them
 _FEWEST: Final = 24  # of them, below which nothing is told
 _MOST_ALONE: Final = 0.5  # of them

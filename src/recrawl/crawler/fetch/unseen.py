@@ -8,8 +8,6 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser
 
-__all__ = ["UNSEEN", "part_unseen"]
-
 UNSEEN: Final = frozenset("screen-reader-text sr-only visually-hidden visuallyhidden".split())
 _ANY: Final = ", ".join(f".{name}" for name in sorted(UNSEEN))
 _MOST: Final = 3_000  # that are looked at

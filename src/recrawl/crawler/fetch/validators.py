@@ -11,8 +11,6 @@ from typing import Final
 
 from recrawl.crawler.control.urls import host_of
 
-__all__ = ["Validators"]
-
 _MARKED: Final = re.compile(r'((?:W/)?".+?)(?:-{1,2}|;|:)(?:gzip|x-gzip|deflate|br|zstd)"')
 _MOST: Final = 50_000  # hosts that are remembered
 

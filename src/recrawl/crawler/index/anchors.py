@@ -12,8 +12,6 @@ from typing import Final
 from recrawl.crawler.index.files import opened_or_anew
 from recrawl.crawler.index.words import as_name
 
-__all__ = ["Anchors"]
-
 _FILE: Final = "anchors.sqlite3"
 _MOST: Final = 2_000_000  # texts that are kept in all
 _MOST_OF_PAGE: Final = 8

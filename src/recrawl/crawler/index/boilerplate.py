@@ -24,8 +24,6 @@ from recrawl.crawler.index.host_lines import HASH, Hashes, HostLines
 from recrawl.crawler.index.menus import MenuEntries, beside
 from recrawl.crawler.index.notes import HostNotes, Shelf
 
-__all__ = ["Boilerplate"]
-
 _FEWEST: Final = 8  # pages of a host, before which nothing is known of it
 _EARLY: Final = 16  # pages that are looked at again when it is
 _WINDOW: Final = 256  # pages; then all counts are halved

@@ -10,8 +10,6 @@ from typing import Any, Final, NamedTuple
 from recrawl.crawler.control.doubts import less_specific
 from recrawl.crawler.control.gists import nearly_same
 
-__all__ = ["Found", "Group", "without_copies"]
-
 _NO_COPY: Final = 0
 _MORE: Final = 10  # hits that are looked at beyond those asked for
 _MOST_LOOKED_AT: Final = 1_000  # results, the best, among which near copies are looked for

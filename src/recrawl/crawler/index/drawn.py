@@ -30,8 +30,6 @@ import xxhash
 from recrawl.crawler.index.notes import HostNotes, Shelf
 from recrawl.terms import Document
 
-__all__ = ["Drawn", "Parts", "as_it_is"]
-
 _LOOKS: Final = 2  # pairs of them that must agree
 _MANY: Final = 8  # pairs that have shown some part of a host, from which on one is enough
 _KEPT_S: Final = 60 * 86_400.0  # since that was seen last: pages are made anew

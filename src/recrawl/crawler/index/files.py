@@ -22,20 +22,6 @@ from typing import IO, Any, Final
 
 from recrawl.errors import DamagedState, StateError
 
-__all__ = [
-    "collect",
-    "damaged_files",
-    "has_copies",
-    "is_of_tantivy",
-    "mend_list",
-    "named_files",
-    "opened_or_anew",
-    "orphans",
-    "set_aside",
-    "snapshot",
-    "write_whole",
-]
-
 _META: Final = "meta.json"
 _MANAGED: Final = ".managed.json"  # what tantivy may collect
 _META_LOCK: Final = ".tantivy-meta.lock"  # held while files of a commit are opened, or collected

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from recrawl.kernels.arrays import Integers
 
-__all__ = ["HASH", "Hashes", "HostLines"]
-
 HASH: Final = np.dtype("<u8")
 _COUNT: Final = np.dtype("<u2")
 

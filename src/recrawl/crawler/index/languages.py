@@ -11,8 +11,6 @@ import tantivy
 
 from recrawl.terms import Document
 
-__all__ = ["AUTO", "Languages"]
-
 AUTO: Final = "auto"
 _NAMES: Final = {
     "ar": "arabic", "da": "danish", "nl": "dutch", "en": "english", "fi": "finnish",

@@ -3,8 +3,6 @@
 import re
 from typing import Final
 
-__all__ = ["without_lines"]
-
 _ADDRESS: Final = re.compile(r"\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")  # of a link in Markdown
 _NO_WORD: Final = re.compile(r"[\W_]+")
 _LINE: Final = "---"  # that parts what stands above it from what follows

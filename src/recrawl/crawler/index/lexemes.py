@@ -16,8 +16,6 @@ from recrawl.terms import Document
 if TYPE_CHECKING:
     from recrawl.crawler.index.own_text import Parted
 
-__all__ = ["FIELDS", "Lexemes", "lexemes_of", "quoted"]
-
 FIELDS: Final = {
     "title": ("", "A"), "headings": ("", "B"), "address": ("", "C"), "text": ("", "D"),
     "terms": ("c ", "A"), "codes": ("c ", "D"), "name": ("n ", "A"), "sections": ("s ", "A"),

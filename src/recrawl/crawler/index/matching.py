@@ -6,8 +6,6 @@ from typing import Any, Protocol
 
 from recrawl.crawler.index.spelling import WordList
 
-__all__ = ["Queries", "inverse"]
-
 
 class Queries(Protocol):
     """Maker of queries for one index, as it is at one moment.

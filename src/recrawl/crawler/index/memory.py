@@ -14,8 +14,6 @@ from recrawl.crawler.index.titles import told_apart
 from recrawl.crawler.ports import PageIndex
 from recrawl.terms import Document, Hit
 
-__all__ = ["MemoryIndex"]
-
 _WORD = re.compile(r"\w+")
 
 

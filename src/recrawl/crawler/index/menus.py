@@ -6,8 +6,6 @@ Somebody writes a page and has all others lead to it. None of those says anythin
 from collections.abc import Iterable, Set
 from typing import Final
 
-__all__ = ["MenuEntries", "beside"]
-
 _PAGES: Final = 3  # that an entry has come to, from which on it is one
 _MOST_HOSTS: Final = 1_000
 _MOST_LINKS: Final = 200  # of a host

@@ -6,8 +6,6 @@ import msgspec
 
 from recrawl.terms import About, Document
 
-__all__ = ["packed", "unpacked"]
-
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(tuple[str, About | None])
 

@@ -11,8 +11,6 @@ import msgspec
 from recrawl.crawler.index.files import opened_or_anew
 from recrawl.crawler.index.notes import decoded, decoded_rows
 
-__all__ = ["FileShelf", "NoteFile"]
-
 T = TypeVar("T")
 
 _FILE: Final = "notes.sqlite3"

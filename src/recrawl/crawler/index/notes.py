@@ -5,8 +5,6 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-__all__ = ["HostNotes", "Shelf", "decoded", "decoded_rows"]
-
 T = TypeVar("T")
 
 _MOST_UNKNOWN: Final = 10_000

@@ -14,8 +14,6 @@ from recrawl.crawler.index.notes import Shelf
 from recrawl.crawler.index.suggested import Suggestions
 from recrawl.terms import Document
 
-__all__ = ["OwnText", "Parted"]
-
 
 @dataclass(frozen=True, slots=True)
 class Parted:

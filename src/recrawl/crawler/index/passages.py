@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-__all__ = ["best_passage"]
-
 _MOST_TEXT: Final = 100_000  # characters that are looked through
 _MOST_PLACES: Final = 8  # of each word
 _MOST_WORDS: Final = 8

@@ -51,8 +51,6 @@ from recrawl.uptime import monotonic_s
 if TYPE_CHECKING:
     from recrawl.crawler.index.own_text import OwnText
 
-__all__ = ["PostgresIndex"]
-
 _COLUMNS: Final = (
     "url, title, text, fetched_at_s, signature, headings, language, markdown, about, left_out"
 )

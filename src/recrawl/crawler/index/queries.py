@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["FIELDS", "ReadQuery", "Wanted", "read_query"]
-
 FIELDS: Final = ("title", "text", "host")
 MOST_PARTS: Final = 24
 MOST_CHARACTERS: Final = 1_000

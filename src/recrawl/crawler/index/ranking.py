@@ -17,8 +17,6 @@ from recrawl.crawler.index.spelling import meant
 from recrawl.crawler.index.words import as_name, is_code, pairs
 from recrawl.crawler.index.words import tokens as as_typed
 
-__all__ = ["MOST_TOKENS", "Question", "Ranking", "told_of"]
-
 MOST_TOKENS: Final = 24  # of one query: what it can cost is bounded
 _STEMMED: Final = (
     ("text", 1.0), ("title", 3.0), ("headings", 2.2), ("address", 2.0), ("anchors", 1.2),

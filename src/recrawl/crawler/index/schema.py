@@ -12,8 +12,6 @@ from recrawl.crawler.index.files import is_of_tantivy
 from recrawl.crawler.index.trouble import translated
 from recrawl.errors import DamagedState, OtherVersion
 
-__all__ = ["aside_of", "clear", "held_copies", "index_exists", "opened"]
-
 
 def opened(directory: Path, *, read_only: bool) -> tantivy.Index:
     """Open an index; whoever may write puts one of another version aside and begins a new one.

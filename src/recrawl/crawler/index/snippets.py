@@ -8,8 +8,6 @@ import tantivy
 
 from recrawl.crawler.index.passages import best_passage
 
-__all__ = ["Snippets", "beginnings"]
-
 _LONGEST: Final = 300  # characters of a passage: all of it
 _RUN_ON: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")  # vowels are marks
 _WORD: Final = re.compile(rf"{_RUN_ON.pattern}|\w+")

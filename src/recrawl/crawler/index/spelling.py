@@ -5,8 +5,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-__all__ = ["WordList", "meant", "respelled"]
-
 _WORD: Final = re.compile(r"\w+")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _LONGEST: Final = 24  # letters of a word that is looked for with an error in it

@@ -16,8 +16,6 @@ from recrawl.crawler.index.lexemes import FIELDS, quoted
 from recrawl.crawler.index.matching import Queries
 from recrawl.crawler.index.spelling import WordList
 
-__all__ = ["SqlQueries", "SqlQuery"]
-
 Rows = list[tuple[Any, ...]]
 
 _MOST_WAYS: Final = 300  # to have some of many words

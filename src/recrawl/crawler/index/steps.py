@@ -19,8 +19,6 @@ from recrawl.crawler.ports import Preparation
 from recrawl.errors import StateError
 from recrawl.terms import Document
 
-__all__ = ["CommandStep", "Step", "Steps"]
-
 Step: TypeAlias = Callable[[Document], Document]
 
 MAX_TEXT: Final = 500_000

@@ -13,8 +13,6 @@ from typing import Final
 
 from recrawl.terms import Document
 
-__all__ = ["Suggestions"]
-
 _PAGES: Final = 3  # on which links were replaced below a line, from which on they are suggested
 _FEWEST: Final = 2  # links that go and come at once: who edits a list changes one
 _MOST: Final = 20  # lines of a list

@@ -9,8 +9,6 @@ from recrawl.crawler.database.connections import Connection, translated
 from recrawl.crawler.index.notes import decoded, decoded_rows
 from recrawl.terms import Database
 
-__all__ = ["TableShelf"]
-
 T = TypeVar("T")
 
 

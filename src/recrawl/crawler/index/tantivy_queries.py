@@ -9,8 +9,6 @@ from typing_extensions import override
 from recrawl.crawler.index.matching import Queries, inverse
 from recrawl.crawler.index.spelling import WordList
 
-__all__ = ["TantivyQueries", "Vocabulary"]
-
 MUST, SHOULD, MUST_NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 _ENDING: Final = 5  # letters that a stemmer takes away
 

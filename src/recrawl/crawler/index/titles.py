@@ -6,8 +6,6 @@ from dataclasses import replace
 from recrawl.crawler.control.urls import host_of
 from recrawl.terms import Hit
 
-__all__ = ["told_apart"]
-
 
 def told_apart(found: Iterable[tuple[Hit, str]]) -> list[Hit]:
     """Return results, those that share their title with another of their host by their headings.

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from recrawl.errors import DamagedState, StateError
 
-__all__ = ["translated"]
-
 _DO = {
     "full": "the disk is full; make room and start again: nothing acknowledged was lost",
     "busy": "another process writes it; stop that crawl first, or choose another state directory",

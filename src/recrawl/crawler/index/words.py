@@ -18,20 +18,6 @@ import tantivy
 
 from recrawl.crawler.control.letters import lower, may_run_on
 
-__all__ = [
-    "LANGUAGES",
-    "address_words",
-    "as_name",
-    "as_typed",
-    "codes",
-    "is_code",
-    "names",
-    "pairs",
-    "sections",
-    "stems",
-    "tokens",
-]
-
 LANGUAGES: Final = (
     "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian",
     "italian", "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil",

@@ -12,8 +12,6 @@ from typing import Final
 
 from recrawl.terms import FetchResponse
 
-__all__ = ["SMALL_BYTES", "is_cheap"]
-
 SMALL_BYTES: Final = 16 * 1024
 _MOST_TAGS: Final = 800
 _MOST_REBUILT: Final = 150_000  # bytes of formatting tags, times tags

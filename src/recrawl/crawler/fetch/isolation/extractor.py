@@ -29,8 +29,6 @@ from recrawl.crawler.ports import Extractor
 from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.terms import Extract, FetchResponse
 
-__all__ = ["IsolatedExtractor"]
-
 _QUICK_SHARE: Final = 1 / 16  # of the processor time
 _QUICK_MEMORY: Final = 3 / 16  # an eighth is left for what waits to be read
 _SLOW_MEMORY: Final = 11 / 16

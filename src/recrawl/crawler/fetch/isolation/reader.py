@@ -19,8 +19,6 @@ from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.errors import PoisonPage, ReadingCut, StateError
 from recrawl.terms import FetchResponse
 
-__all__ = ["Limits", "Reader"]
-
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
 _BOOT: Final = (
     "import sys; sys.path[:] = sys.argv.pop().split(':');"

@@ -26,8 +26,6 @@ from recrawl.crawler.fetch.markdown import load as load_markdown
 from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.terms import FetchResponse
 
-__all__ = ["BROKEN", "FAILED", "LAST", "MORE", "NO_MEMORY", "READY", "main"]
-
 NO_MEMORY: Final = 3  # exit codes
 BROKEN: Final = 4
 READY: Final = b"!"  # to begin with
