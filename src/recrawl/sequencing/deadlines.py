@@ -1,17 +1,15 @@
 """Eligible earliest deadline first: never a visit before its window, none after."""
 
-from typing import Any, Self
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.kernels.arrays import Integers
 from recrawl.kernels.orders import serve_eligible
 from recrawl.sequencing.frequencies import check_frequencies
-from recrawl.sequencing.streams import State
+from recrawl.sequencing.streams import KeptStream
 
 
-class DeadlineStream:
+class DeadlineStream(KeptStream):
     """The j-th visit to a page within slots (j - 1) / f and j / f, the nearest deadline first.
 
     Parameters
@@ -26,6 +24,8 @@ class DeadlineStream:
     ----------
     R. Tijdeman, "The chairman assignment problem", Discrete Mathematics 32, 1980.
     """
+
+    _ARRAYS = ("gap", "deadline", "release", "waiting", "eligible", "sizes")
 
     def __init__(self, frequencies: ArrayLike) -> None:
         shares = check_frequencies(frequencies)
@@ -50,18 +50,3 @@ class DeadlineStream:
             out,
         )
         return out
-
-    def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state as arrays."""
-        return {name: getattr(self, f"_{name}").copy() for name in _FIELDS}
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """Go on where a checkpoint was made."""
-        stream = cls.__new__(cls)
-        for name in _FIELDS:
-            setattr(stream, f"_{name}", np.array(state[name]))
-        return stream
-
-
-_FIELDS = ("gap", "deadline", "release", "waiting", "eligible", "sizes")

@@ -1,15 +1,15 @@
 """The golden ratio policy: accesses at the multiples of the golden ratio, around a circle."""
 
-from typing import Any, Final, Self
+from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.orders import serve_golden
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
-from recrawl.sequencing.streams import State
+from recrawl.sequencing.streams import KeptStream
 
 __all__ = [
     "GoldenStream",
@@ -31,7 +31,7 @@ def fibonacci(k: int) -> int:
     return here if k > 0 else 0
 
 
-class GoldenStream:
+class GoldenStream(KeptStream):
     r"""The golden ratio policy, point by point around the circle, from any point on.
 
     Parameters
@@ -52,6 +52,9 @@ class GoldenStream:
     of Scheduling 1(1), 1998, section 5. A. Itai, Z. Rosberg, IEEE Transactions on Automatic
     Control 29, 1984.
     """
+
+    _ARRAYS = ("ends", "guide")
+    _NUMBERS = ("stride", "modulus", "first", "position")
 
     def __init__(self, frequencies: ArrayLike, k: int | None = None) -> None:
         shares = check_frequencies(frequencies)
@@ -82,21 +85,6 @@ class GoldenStream:
     def seek(self, slot: int) -> None:
         """Go to a slot of the cycle, counted from 0."""
         self._position = (self._first + slot * self._stride) % self._modulus
-
-    def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state as arrays."""
-        numbers = [self._stride, self._modulus, self._first, self._position]
-        return {"ends": self._ends, "guide": self._guide, "numbers": np.array(numbers)}
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """Go on where a checkpoint was made."""
-        stream = cls.__new__(cls)
-        stream._ends, stream._guide = np.array(state["ends"]), np.array(state["guide"])
-        stream._stride, stream._modulus, stream._first, stream._position = map(
-            int, state["numbers"]
-        )
-        return stream
 
     def _smallest(self) -> int:
         """Return the point of 1 .. F_k, counted from 0, that lies first on the circle.

@@ -8,10 +8,8 @@ and these cost at most twice what any order does.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.freshness.drawn_accesses import draw_accesses
@@ -20,10 +18,10 @@ from recrawl.kernels.orders import serve_greediest
 from recrawl.sequencing.bounds import bound_whole_gaps
 from recrawl.sequencing.costs import AgeingCosts
 from recrawl.sequencing.evaluation import evaluate_cycle
-from recrawl.sequencing.streams import State
+from recrawl.sequencing.streams import KeptStream
 
 
-class GreedyStream:
+class GreedyStream(KeptStream):
     r"""Accesses by what they gain at once, at any number of slots provably no worse than draws.
 
     Parameters
@@ -39,6 +37,8 @@ class GreedyStream:
     step: for few pages.
     """
 
+    _ARRAYS = ("scores", "decays", "ages")
+
     def __init__(self, costs: AgeingCosts) -> None:
         _, price = draw_accesses(costs.worths, costs.decays)
         self._scores, self._decays = _scores(costs, price), costs.decays
@@ -51,18 +51,6 @@ class GreedyStream:
         out = np.empty(count, dtype=np.int64)
         serve_greediest(self._scores, self._decays, self._ages, out)
         return out
-
-    def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state as arrays."""
-        return {"scores": self._scores, "decays": self._decays, "ages": self._ages.copy()}
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """Go on where a checkpoint was made."""
-        stream = cls.__new__(cls)
-        stream._scores, stream._decays = np.array(state["scores"]), np.array(state["decays"])
-        stream._ages = np.array(state["ages"])
-        return stream
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,17 @@
 """The lane index: serve the page whose lateness, weighted by its urgency, is greatest."""
 
-from typing import Any, Self
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.kernels.arrays import Integers
 from recrawl.kernels.calendar import serve_by_index
 from recrawl.sequencing.frequencies import check_frequencies
-from recrawl.sequencing.queue import DueQueue, golden_phases
-from recrawl.sequencing.streams import State
+from recrawl.sequencing.queue import DueQueue, DueStream, golden_phases
 
 N_LANES = 16
 
 
-class IndexStream:
+class IndexStream(DueStream):
     r"""Accesses by lateness and urgency, whatever the number of pages; pages may come and go.
 
     Parameters
@@ -68,21 +65,6 @@ class IndexStream:
         """Let a page in and return its number; its frequency is a share of all at the start."""
         return self.queue.add(frequency, urgency)
 
-    def remove(self, page: int) -> None:
-        """Let a page go."""
-        self.queue.remove(page)
-
     def change(self, page: int, frequency: float, urgency: float) -> None:
         """Give a page a new frequency and urgency."""
         self.queue.change(page, frequency, urgency)
-
-    def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state as arrays."""
-        return self.queue.checkpoint()
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """Go on where a checkpoint was made."""
-        stream = cls.__new__(cls)
-        stream.queue = DueQueue.restore(state)
-        return stream

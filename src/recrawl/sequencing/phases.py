@@ -1,16 +1,15 @@
 """Phases: each page has its own even grid of due times, and the earliest due time is served."""
 
-from typing import Any, Final, Self
+from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.calendar import serve_by_deadline
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
-from recrawl.sequencing.queue import DueQueue, golden_phases
-from recrawl.sequencing.streams import State
+from recrawl.sequencing.queue import DueQueue, DueStream, golden_phases
 
 
 def deadline_phases(frequencies: Vector) -> Vector:
@@ -42,7 +41,7 @@ def webster_phases(frequencies: Vector) -> Vector:
     return phases
 
 
-class PhaseStream:
+class PhaseStream(DueStream):
     """Accesses in order of due times (j - 1 + phase) / frequency; pages may come and go.
 
     Parameters
@@ -79,24 +78,9 @@ class PhaseStream:
         """Let a page in; its frequency is on the scale of the first shares. Return its number."""
         return self.queue.add(frequency, 1.0)
 
-    def remove(self, page: int) -> None:
-        """Let a page go."""
-        self.queue.remove(page)
-
     def change(self, page: int, frequency: float) -> None:
         """Give a page a new frequency."""
         self.queue.change(page, frequency, 1.0)
-
-    def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state as arrays."""
-        return self.queue.checkpoint()
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """Go on where a checkpoint was made."""
-        stream = cls.__new__(cls)
-        stream.queue = DueQueue.restore(state)
-        return stream
 
 
 def phase_cycle(frequencies: ArrayLike, length: int, phases: ArrayLike | None = None) -> Integers:

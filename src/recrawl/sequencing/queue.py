@@ -1,8 +1,7 @@
 """The state that streams of due pages share: pages in calendar queues, which may come and go."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +10,7 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Vector
 from recrawl.kernels.calendar import LANE, PAGE, enter, enter_all, leave
 from recrawl.sequencing.frequencies import check_frequencies
-
-State: TypeAlias = Mapping[str, NDArray[Any]]
+from recrawl.sequencing.streams import State
 
 GOLDEN: Final = (5**0.5 - 1) / 2
 
@@ -162,6 +160,27 @@ class DueQueue:
         self.lanes = lanes
         self.buckets = np.full(int(sizes.sum()), -1, dtype=np.int32)
         enter_all(self.pages, self.lanes, self.buckets, used)
+
+
+class DueStream:
+    """A stream whose state is a queue of due pages."""
+
+    queue: DueQueue
+
+    def remove(self, page: int) -> None:
+        """Let a page go."""
+        self.queue.remove(page)
+
+    def checkpoint(self) -> dict[str, NDArray[Any]]:
+        """Return the state as arrays."""
+        return self.queue.checkpoint()
+
+    @classmethod
+    def restore(cls, state: State) -> Self:
+        """Go on where a checkpoint was made."""
+        stream = cls.__new__(cls)
+        stream.queue = DueQueue.restore(state)
+        return stream
 
 
 def _lane_edges(urgencies: Vector, n_lanes: int) -> Vector:

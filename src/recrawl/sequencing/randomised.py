@@ -1,17 +1,15 @@
 """The randomised policy: every access is drawn independently."""
 
-from typing import Any, Self
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.orders import serve_at_random, split_cells
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
-from recrawl.sequencing.streams import State
+from recrawl.sequencing.streams import KeptStream
 
 
-class RandomStream:
+class RandomStream(KeptStream):
     """Independent draws by frequency; the t-th depends on the seed and t alone.
 
     Parameters
@@ -25,6 +23,9 @@ class RandomStream:
     step.
     """
 
+    _ARRAYS = ("keep", "other")
+    _NUMBERS = ("seed", "position")
+
     def __init__(self, frequencies: ArrayLike, seed: int = 0) -> None:
         self._keep, self._other = _alias(check_frequencies(frequencies))
         self._seed, self._position = seed, 0
@@ -35,19 +36,6 @@ class RandomStream:
         serve_at_random(self._keep, self._other, self._seed, self._position, out)
         self._position += count
         return out
-
-    def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state as arrays."""
-        numbers = np.array([self._seed, self._position])
-        return {"keep": self._keep, "other": self._other, "numbers": numbers}
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """Go on where a checkpoint was made."""
-        stream = cls.__new__(cls)
-        stream._keep, stream._other = np.array(state["keep"]), np.array(state["other"])
-        stream._seed, stream._position = map(int, state["numbers"])
-        return stream
 
 
 def random_cycle(frequencies: ArrayLike, length: int, rng: np.random.Generator) -> Integers:

@@ -1,15 +1,14 @@
 """Regular words for two: the second letter as evenly spread as whole numbers allow."""
 
 from math import gcd
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers
 from recrawl.sequencing.frequencies import check_frequencies
-from recrawl.sequencing.streams import State
+from recrawl.sequencing.streams import KeptStream
 
 _UNIT = 1 << 52
 
@@ -39,7 +38,7 @@ def regular_cycle(count: int, length: int) -> Integers:
     return np.where(np.diff(ahead) > 0, 0, 1)
 
 
-class RegularStream:
+class RegularStream(KeptStream):
     """Endless regular word of two pages.
 
     Parameters
@@ -50,6 +49,8 @@ class RegularStream:
     -----
     An integer sum of frequencies, so the word is exact and never drifts. O(1) a step.
     """
+
+    _NUMBERS = ("part", "whole", "rest")
 
     def __init__(self, frequencies: ArrayLike) -> None:
         shares = check_frequencies(frequencies)
@@ -68,14 +69,3 @@ class RegularStream:
             out[start : start + n.size - 1] = np.where(np.diff(ahead) > 0, 0, 1)
             self._rest = int((self._rest - int(n[-1]) * self._part) % self._whole)
         return out
-
-    def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state as arrays."""
-        return {"numbers": np.array([self._part, self._whole, self._rest])}
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """Go on where a checkpoint was made."""
-        stream = cls.__new__(cls)
-        stream._part, stream._whole, stream._rest = map(int, state["numbers"])
-        return stream

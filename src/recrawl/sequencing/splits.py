@@ -1,23 +1,22 @@
 """Regular splits: regular words for more than two pages, one inside the other."""
 
 import heapq
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from recrawl.errors import InvalidModel
 from recrawl.kernels.arrays import Integers, Vector
 from recrawl.kernels.orders import serve_splits
 from recrawl.sequencing.evaluation import check_sequence
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
-from recrawl.sequencing.streams import State
+from recrawl.sequencing.streams import KeptStream
 
 _UNIT = 1 << 52
 _LONGEST = 20_000
 
 
-class SplitStream:
+class SplitStream(KeptStream):
     r"""Endless regular splits: all slots are split in two by a regular word, each part again.
 
     Parameters
@@ -43,6 +42,9 @@ class SplitStream:
     12, 1992.
     """
 
+    _ARRAYS = ("kids", "parts", "wholes", "sums")
+    _NUMBERS = ("n_pages", "only")
+
     def __init__(self, frequencies: ArrayLike) -> None:
         shares = check_frequencies(frequencies)
         used = np.flatnonzero(shares > 0)
@@ -62,23 +64,6 @@ class SplitStream:
         if self._kids.size:
             serve_splits(self._kids, self._parts, self._wholes, self._sums, self._n_pages, out)
         return out
-
-    def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state as arrays."""
-        numbers = np.array([self._n_pages, self._only])
-        arrays = {"kids": self._kids, "parts": self._parts, "wholes": self._wholes}
-        return {**arrays, "sums": self._sums.copy(), "numbers": numbers}
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """Go on where a checkpoint was made."""
-        stream = cls.__new__(cls)
-        stream._build(
-            int(state["numbers"][0]), np.array(state["kids"]), state["parts"],
-            np.array(state["wholes"]),
-        )  # fmt: skip
-        stream._sums, stream._only = np.array(state["sums"]), int(state["numbers"][1])
-        return stream
 
 
 def split_cycle(frequencies: ArrayLike, length: int) -> Integers:

@@ -1,17 +1,14 @@
 """Whittle's index policy: serve the page whose index at its age is highest."""
 
-from typing import Any, Self
-
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.kernels.arrays import Integers
 from recrawl.kernels.orders import serve_highest
 from recrawl.sequencing.costs import AgeingCosts
-from recrawl.sequencing.streams import State
+from recrawl.sequencing.streams import KeptStream
 
 
-class WhittleStream:
+class WhittleStream(KeptStream):
     r"""Accesses by Whittle's index of exponential costs, exact and O(n) a step: for few pages.
 
     Parameters
@@ -24,6 +21,8 @@ class WhittleStream:
     age d and at age d + 1 are equally good. It needs no frequencies.
     """
 
+    _ARRAYS = ("worths", "decays", "ages")
+
     def __init__(self, costs: AgeingCosts) -> None:
         self._worths, self._decays = costs.worths, costs.decays
         # golden-spread first ages, so that equal pages are not all served together
@@ -35,15 +34,3 @@ class WhittleStream:
         out = np.empty(count, dtype=np.int64)
         serve_highest(self._worths, self._decays, -np.expm1(-self._decays), self._ages, out)
         return out
-
-    def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state as arrays."""
-        return {"worths": self._worths, "decays": self._decays, "ages": self._ages.copy()}
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """Go on where a checkpoint was made."""
-        stream = cls.__new__(cls)
-        stream._worths, stream._decays = np.array(state["worths"]), np.array(state["decays"])
-        stream._ages = np.array(state["ages"])
-        return stream
