@@ -8,7 +8,7 @@ import pytest
 from tests.web.state import FACTS, NOW_S, stories, write_state
 
 from recrawl.crawler.facts import CrawlFacts
-from recrawl.crawler.frontier.store import StateLock
+from recrawl.crawler.frontier.store import lock_state
 from recrawl.web.live import LiveView
 from recrawl.web.observation import CrawlObserver, crawl_instant
 from recrawl.web.source import CrawlSource
@@ -56,7 +56,7 @@ def test_a_pulse_counts_only_what_is_new(tmp_path: Path) -> None:
     source, observer = CrawlSource(tmp_path), CrawlObserver()
     first = observer.pulse(source)
     second = observer.pulse(source)
-    lock = StateLock(tmp_path)
+    lock = lock_state(tmp_path)
     third = observer.pulse(source)
     lock.release()
     source.close()

@@ -1,4 +1,4 @@
-"""What is asked, checked: every refusal names the part and its value. And answers as JSON."""
+"""Questions, checked: every refusal names the part and its value. And answers as JSON."""
 
 from collections.abc import Mapping
 from math import isfinite

@@ -14,7 +14,7 @@ from recrawl.crawler.database import sql as database
 from recrawl.crawler.frontier.rows import COMPLETED, VISIT, page_row, visit_row
 from recrawl.crawler.frontier.sql import migrations, numbered, queries
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
-from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state
+from recrawl.crawler.frontier.store import DATABASE, lock_state, open_state
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.errors import StateError
 from recrawl.terms import Discovery, Lease, Outcome, PageState, PageUpdate, Visit
@@ -182,8 +182,8 @@ def test_every_query_can_be_prepared_and_has_its_comment_before_its_name(tmp_pat
 def test_a_second_process_is_told_who_holds_the_state(tmp_path: Path) -> None:
     """And may take over as soon as the first has gone, however it went."""
     holder = (
-        "import sys, pathlib; from recrawl.crawler.frontier.store import StateLock\n"
-        "lock = StateLock(pathlib.Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+        "import sys, pathlib; from recrawl.crawler.frontier.store import lock_state\n"
+        "lock = lock_state(pathlib.Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     )
     other = subprocess.Popen(
         [sys.executable, "-c", holder, str(tmp_path)],
@@ -195,10 +195,10 @@ def test_a_second_process_is_told_who_holds_the_state(tmp_path: Path) -> None:
     assert other.stdout.readline() == "held\n"
 
     with pytest.raises(StateError, match=f"in use by process {other.pid}"):
-        StateLock(tmp_path)
+        lock_state(tmp_path)
     other.kill()
     other.communicate()
-    StateLock(tmp_path).release()
+    lock_state(tmp_path).release()
 
 
 def test_readers_work_beside_the_writer_and_see_what_is_committed(tmp_path: Path) -> None:

@@ -58,9 +58,9 @@ from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, s
 from recrawl.crawler.frontier.sql import numbered, queries
 from recrawl.crawler.frontier.store import (
     DATABASE,
-    StateLock,
     Statements,
     inode_of,
+    lock_state,
     open_state,
     transaction,
     translated,
@@ -120,7 +120,7 @@ class SqliteFrontier(Statements, Frontier):
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
         path = directory / DATABASE
-        self._lock = None if read_only else StateLock(directory)
+        self._lock = None if read_only else lock_state(directory)
         try:
             self._begin(open_state(path, read_only=read_only), path)
             self._learn(read_only=read_only)

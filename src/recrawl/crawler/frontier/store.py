@@ -5,16 +5,16 @@ number may read.
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from recrawl.crawler.frontier.sql import migrations, numbered, queries
 from recrawl.errors import DamagedState, StateError
+from recrawl.held_files import StateLock
 
 DATABASE = "state.sqlite3"
 # Of what is no number or text Python looks for how it is adapted, in two places where nothing is,
@@ -24,50 +24,25 @@ for _kind in (type(None), bytes):
 _COPY = "state-before-schema-"  # and the number of the one that it has not
 
 
-class StateLock:
-    """The right to write a state directory, held until :meth:`release` or the process's end.
+def lock_state(
+    directory: Path,
+    name: str = "lock",
+    way_out: str = "stop that crawl first, or choose another directory",
+) -> StateLock:
+    """Take a right to a state directory: to write it, unless another is named.
 
     Parameters
     ----------
-    directory : of the state
     name : of the file that is locked: each stands for another right
     way_out : what to do where another process has it
 
     Raises
     ------
     StateError
-        When another process holds it, or the directory cannot be written.
+        Another process holds it, or the directory cannot be written.
     """
-
-    def __init__(
-        self,
-        directory: Path,
-        name: str = "lock",
-        way_out: str = "stop that crawl first, or choose another directory",
-    ) -> None:
-        try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = _private(directory / name, os.O_CREAT | os.O_RDWR | os.O_APPEND)
-            self._file: IO[str] = os.fdopen(lock, "a+", encoding="utf-8")
-        except OSError as error:
-            raise StateError(f"state directory {directory}: {error.strerror}") from error
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._file.seek(0)
-            holder = self._file.read().strip() or "another process"
-            self._file.close()
-            raise StateError(
-                f"state directory {directory} is in use by {holder}; {way_out}"
-            ) from error
-        with contextlib.suppress(OSError):  # a full disk must not keep us from saying so later
-            self._file.truncate(0)
-            self._file.write(f"process {os.getpid()}")
-            self._file.flush()
-
-    def release(self) -> None:
-        """Let another process have it."""
-        self._file.close()
+    called = f"state directory {directory}"
+    return StateLock(directory / name, called, f" is in use by {{holder}}; {way_out}")
 
 
 def holder(directory: Path) -> int | None:

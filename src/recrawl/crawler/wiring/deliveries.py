@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from recrawl.crawler.control.scope import Weights
-from recrawl.crawler.frontier.store import StateLock
+from recrawl.crawler.frontier.store import lock_state
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.runtime.delivering import Courier, CourierRules, Verified
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
@@ -45,7 +45,7 @@ def delivering(state: StatePlace, *, at_once: bool) -> Iterator["DatabaseTurn | 
     """
     if isinstance(state, Path):
         way_out = "it delivers the changes; one process does at a time"
-        lock = StateLock(state, "deliver.lock", way_out)
+        lock = lock_state(state, "deliver.lock", way_out)
         try:
             yield None
         finally:

@@ -12,7 +12,7 @@ from recrawl.crawler.database.connections import (
 )
 from recrawl.crawler.frontier.postgres.moving import rows_from_database, rows_into_database
 from recrawl.crawler.frontier.postgres.reading import is_alive
-from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state
+from recrawl.crawler.frontier.store import DATABASE, lock_state, open_state
 from recrawl.crawler.frontier.store import translated as told
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.index.schema import index_exists
@@ -41,7 +41,7 @@ def move_into_database(state: Path, database: Database, shards: int) -> int:
     if not (state / DATABASE).exists():
         raise InputError(f"{state} holds no crawl: {DATABASE} is not there")
     with contextlib.ExitStack() as stack:
-        lock = StateLock(state)
+        lock = lock_state(state)
         stack.callback(lock.release)
         db = stack.enter_context(contextlib.closing(open_state(state / DATABASE, read_only=True)))
         connection = stack.enter_context(contextlib.closing(connect(database)))

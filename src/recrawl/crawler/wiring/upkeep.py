@@ -12,7 +12,7 @@ from typing import Final
 
 from recrawl.crawler.frontier.salvage import database_faults, reindexed, salvaged
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
-from recrawl.crawler.frontier.store import DATABASE, StateLock, copy_database, holder
+from recrawl.crawler.frontier.store import DATABASE, copy_database, holder, lock_state
 from recrawl.crawler.index.files import (
     damaged_files,
     has_copies,
@@ -158,7 +158,7 @@ def repair(state: Path) -> list[str]:
     """
     if not state.is_dir() or not ((state / DATABASE).exists() or (state / "index").is_dir()):
         raise StateError(f"{state} holds no crawl")
-    lock = StateLock(state)
+    lock = lock_state(state)
     try:
         done = _mend_database(state) + mend_index(state)
     finally:

@@ -21,7 +21,7 @@ from recrawl.crawler.control.due_times import DISCOVERED
 from recrawl.crawler.control.lifecycle import RevisitRules, outcome_of_status
 from recrawl.crawler.control.urls import host_of
 from recrawl.errors import InvalidSettings
-from recrawl.integrations.revisits.lock import StateLock
+from recrawl.held_files import StateLock
 from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.revisits.planning import RevisitPlanner
 from recrawl.integrations.revisits.requests import KeptRequests
@@ -96,8 +96,8 @@ class RecrawlRequests(RequestManager):  # type: ignore[misc] # Crawlee is not in
         of_name = xxhash.xxh3_64_hexdigest(name.encode())
         self._lock = StateLock(
             Path(state) / f"crawlee-{of_name}.lock",
-            "state",
-            "a crawler of this name runs already, in {holder}",
+            f"state: {Path(state)}",
+            ": a crawler of this name runs already, in {holder}",
         )
         try:
             self._store = KeptRequests(

@@ -11,7 +11,7 @@ import xxhash
 from typing_extensions import override
 
 from recrawl.errors import StateError
-from recrawl.integrations.revisits.lock import StateLock
+from recrawl.held_files import StateLock
 from recrawl.integrations.revisits.requests import KeptRequests
 from recrawl.integrations.revisits.store import Row
 
@@ -29,12 +29,11 @@ class SpiderLock(StateLock):
 
     def __init__(self, directory: Path, spider: str) -> None:
         name = f"spider-{xxhash.xxh3_64_hexdigest(spider.encode())}.lock"
-        shown = spider.replace("{", "{{").replace("}", "}}")
         super().__init__(
             directory / name,
-            "RECRAWL_STATE",
-            f"spider {shown} runs already, in {{holder}}; stop that crawl first, or give this one "
-            "a state of its own",
+            f"RECRAWL_STATE: {directory}",
+            f": spider {spider} runs already, in {{holder}}; stop that crawl first, or give this "
+            "one a state of its own",
         )
 
 

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from math import inf
-from pathlib import Path
 from typing import Any, Final
 
 import xxhash
 
 from recrawl.crawler.control.due_times import DISCOVERED
 from recrawl.crawler.control.urls import host_of, normalise
-from recrawl.integrations.revisits.lock import StateLock
+from recrawl.held_files import StateLock
 from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.revisits.planning import RevisitPlanner
 from recrawl.integrations.revisits.store import PageRow, Row
@@ -104,7 +103,12 @@ class Frontier:
 
     def __init__(self, options: RevisitOptions, now_s: float) -> None:
         self.options = options
-        self._lock = _locked(options.state)
+        self._lock = StateLock(
+            options.state / "urlfrontier.lock",
+            f"--state: {options.state}",
+            ": a frontier service runs here already, in {holder}; stop it first, or give this one "
+            "a state of its own",
+        )
         try:
             self.store = FrontierStore(options.state)
         except BaseException:
@@ -381,12 +385,3 @@ class Frontier:
         if whole:
             self.queues.forget(crawl, name)
         return n
-
-
-def _locked(directory: Path) -> StateLock:
-    return StateLock(
-        directory / "urlfrontier.lock",
-        "--state",
-        "a frontier service runs here already, in {holder}; stop it first, or give this one a "
-        "state of its own",
-    )
