@@ -345,7 +345,9 @@ def _measures(model: IrregularFleet, law: list[Matrix], counts: Matrix) -> Fleet
     buffer_mean = float(lengths @ np.arange(lengths.size))
     brought = model.arrivals.visible.sum(axis=1)
     loss_rate = float(np.einsum("rzm,r,z->", law[-1], counts, brought))
-    throughput = float(np.sum([part.sum(axis=(0, 1)) for part in law[1:]], axis=0) @ _exits(model))
+    throughput = float(
+        np.sum([part.sum(axis=(0, 1)) for part in law[1:]], axis=0) @ model.service.exits
+    )
     carried = sum(float(np.einsum("rzm,r,z->", part, counts, brought)) for part in law)
     _check_flow(carried, loss_rate, throughput)
     active = np.flatnonzero(by_robots > 1e-14)
@@ -368,7 +370,3 @@ def _check_flow(carried: float, lost: float, gone: float) -> None:
     astray = abs(carried - lost - gone) / max(carried, 1e-300)
     if not astray <= _ASTRAY:
         raise NotConverged("law by lengths", iterations=1, residual=astray)
-
-
-def _exits(model: IrregularFleet) -> Matrix:
-    return np.asarray(model.service.exits)

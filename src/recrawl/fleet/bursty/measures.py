@@ -123,7 +123,8 @@ def follow_sojourns(
     """
     modes = model.modes(robots_by_length)
     law = solve_law(model, modes, most_states=most_states)
-    return Sojourn(model, modes, law, _brought(model, modes, law))
+    brought = float(np.sum(arrival_phases(model, law) * model.brought[modes]))
+    return Sojourn(model, modes, law, brought)
 
 
 def solve_law(
@@ -160,10 +161,6 @@ def fates(
         running = here
         found += np.einsum("am,amk->k", here, chances[n - 1])
     return float(found[0]), float(found[1])
-
-
-def _brought(model: BurstyBuffer, modes: Counts, law: StationaryLaw) -> float:
-    return float(np.sum(arrival_phases(model, law) * model.brought[modes]))
 
 
 def arrival_phases(model: BurstyBuffer, law: StationaryLaw) -> Matrix:

@@ -93,7 +93,7 @@ def read_options(settings: BaseSettings) -> Options:
     clock = _of(settings, "RECRAWL_CLOCK")
     return Options(
         state=Path(_text(settings, "RECRAWL_STATE")),
-        budget_per_s=_rate(settings, "RECRAWL_BUDGET"),
+        budget_per_s=_above_nothing(parse_rate_per_s, settings, "RECRAWL_BUDGET"),
         change=_one_of(settings, "RECRAWL_CHANGE", CHANGES),
         volatile=frozenset(_names(settings, "RECRAWL_VOLATILE")),
         skip_unchanged=_one_of(settings, "RECRAWL_UNCHANGED", ("skip", "callback")) == "skip",
@@ -148,10 +148,6 @@ def _yes(settings: BaseSettings, name: str) -> bool:
 
 def _duration(settings: BaseSettings, name: str) -> float:
     return _above_nothing(parse_duration_s, settings, name)
-
-
-def _rate(settings: BaseSettings, name: str) -> float:
-    return _above_nothing(parse_rate_per_s, settings, name)
 
 
 def _above_nothing(parse: Callable[..., float], settings: BaseSettings, name: str) -> float:

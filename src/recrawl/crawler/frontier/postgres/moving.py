@@ -58,11 +58,7 @@ class _Numbers:
 def _columns(db: sqlite3.Connection, table: str) -> list[str]:
     """Return the columns that both sides have, in order; rows that they number have no number."""
     names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-    return [name for name in names if not _is_numbered(table, name)]
-
-
-def _is_numbered(table: str, column: str) -> bool:
-    return column == "id" and table in _NUMBERED
+    return [name for name in names if name != "id" or table not in _NUMBERED]
 
 
 def rows_into_database(db: sqlite3.Connection, connection: Connection, shards: int) -> int:
