@@ -1,13 +1,5 @@
 -- The statements that PostgreSQL says otherwise than SQLite; those not here are the same.
 
--- name: gone
-SELECT coalesce(sum(greatest(:now_s - last_visit_s, 0.0)), 0.0) FROM page
-WHERE state = 'gone' AND kind = 'page' AND last_visit_s IS NOT NULL;
-
--- name: refuse
-INSERT INTO refusal (host, why, n) VALUES (:host, :why, :n)
-ON CONFLICT (host, why) DO UPDATE SET n = refusal.n + excluded.n;
-
 -- Every process plans its own shards: together they are the plan.
 -- name: last_plan
 SELECT max(solved_at_s), sum(n_pages)::bigint, sum(budget_per_s), max(price),
@@ -39,11 +31,6 @@ SELECT url, last_visit_s FROM page
 WHERE md5(url)::uuid IN (SELECT md5(value)::uuid FROM json_array_elements_text(:urls::json))
     AND last_visit_s IS NOT NULL;
 
--- name: host_counts
-SELECT host_id, count(*), count(*) FILTER (WHERE due_s <= :now_s),
-    count(*) FILTER (WHERE due_s <= :now_s - 3600.0)
-FROM page GROUP BY host_id;
-
 -- name: troubles
 SELECT outcome, status, CASE WHEN status IS NULL THEN split_part(note, ':', 1) END AS sort, count(*),
     count(DISTINCT page_id), max(id)
@@ -68,24 +55,8 @@ SELECT purpose, count(*), count(*) FILTER (WHERE outcome = 'new'), count(*) FILT
     coalesce(sum(born.n), 0)::bigint
 FROM latest LEFT JOIN born ON born.id = latest.id GROUP BY purpose ORDER BY count(*) DESC;
 
--- name: left_out
-SELECT page.state, visit.outcome, visit.status, visit.note, count(*), min(page.url)
-FROM (SELECT id, url, state FROM page WHERE kind = 'page' AND state NOT IN ('indexed', 'discovered') LIMIT :most) AS page
-LEFT JOIN visit ON visit.id = (
-    SELECT max(id) FROM visit WHERE page_id = page.id AND outcome NOT IN
-        ('not-modified', 'failed', 'server-error', 'throttled', 'lost', 'obsolete', 'deferred',
-        'poison'))
-GROUP BY 1, 2, 3, 4 ORDER BY count(*) DESC LIMIT :limit;
-
 -- name: ask
 INSERT INTO asked (shard, url, asked_at_s, is_signal) VALUES (:shard, :url, :now_s, :is_signal) RETURNING id;
-
--- name: add_subscription
-INSERT INTO subscription (topic, hub, callback, secret, due_s)
-SELECT :topic, :hub, :callback, :secret, :now_s
-WHERE (SELECT count(*) FROM subscription) < :most
-ON CONFLICT (topic) DO UPDATE SET due_s = excluded.due_s, until_s = 0, failures = 0, hub = excluded.hub
-WHERE subscription.hub <> excluded.hub;
 
 -- name: untold
 SELECT page.id FROM page

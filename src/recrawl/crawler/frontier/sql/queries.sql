@@ -405,7 +405,7 @@ SELECT count(*) FROM page WHERE host_id = :host_id AND kind = :kind;
 
 -- name: refuse
 INSERT INTO refusal (host, why, n) VALUES (:host, :why, :n)
-ON CONFLICT (host, why) DO UPDATE SET n = n + excluded.n;
+ON CONFLICT (host, why) DO UPDATE SET n = refusal.n + excluded.n;
 
 -- As written, not as a parameter, the reason finds the index of what is put off.
 -- name: refused
@@ -483,8 +483,8 @@ SELECT id, host_id FROM (
 ) AS denied WHERE place <= :most;
 
 -- name: gone
-SELECT coalesce(sum(max(:now_s - last_visit_s, 0.0)), 0.0) FROM page
-WHERE state = 'gone' AND kind = 'page' AND last_visit_s IS NOT NULL;
+SELECT coalesce(sum(:now_s - last_visit_s), 0.0) FROM page
+WHERE state = 'gone' AND kind = 'page' AND last_visit_s < :now_s;
 
 -- name: went
 SELECT id, last_visit_s - discovered_s FROM page
@@ -537,7 +537,8 @@ SELECT url, last_visit_s FROM page
 WHERE url IN (SELECT value FROM json_each(:urls)) AND last_visit_s IS NOT NULL;
 
 -- name: host_counts
-SELECT host_id, count(*), sum(due_s <= :now_s), sum(due_s <= :now_s - 3600.0)
+SELECT host_id, count(*), count(*) FILTER (WHERE due_s <= :now_s),
+    count(*) FILTER (WHERE due_s <= :now_s - 3600.0)
 FROM page GROUP BY host_id;
 
 -- name: ask
@@ -623,7 +624,7 @@ INSERT INTO subscription (topic, hub, callback, secret, due_s)
 SELECT :topic, :hub, :callback, :secret, :now_s
 WHERE (SELECT count(*) FROM subscription) < :most
 ON CONFLICT (topic) DO UPDATE SET due_s = excluded.due_s, until_s = 0, failures = 0, hub = excluded.hub
-WHERE hub != excluded.hub;
+WHERE subscription.hub <> excluded.hub;
 
 -- name: subscriptions_due
 SELECT topic, hub, callback, secret, due_s, asked_until_s, until_s, told_s, failures, note
