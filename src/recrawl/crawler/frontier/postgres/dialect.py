@@ -2,10 +2,9 @@
 
 import re
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
-from recrawl.crawler.frontier.sql import named, queries
+from recrawl.crawler.frontier.sql import queries
 
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
 _NUMBERS: Final = "SELECT value::bigint FROM json_array_elements_text(:{}::json)"
@@ -22,7 +21,7 @@ _REWRITTEN: Final = (
 @cache
 def statements() -> dict[str, str]:
     """Return every statement that is asked of the database, by name, with psycopg's parameters."""
-    own = named((files(__package__) / "queries.sql").read_text(encoding="utf-8"))
+    own = queries("recrawl.crawler.frontier.postgres")
     return {name: _translated(text) for name, text in (queries() | own).items()}
 
 

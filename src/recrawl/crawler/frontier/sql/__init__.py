@@ -5,21 +5,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["migrations", "named", "numbered", "queries"]
+__all__ = ["migrations", "numbered", "queries"]
 
 _NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
 @cache
-def queries() -> dict[str, str]:
-    """Return every query of ``queries.sql`` by name."""
-    return named((files(__name__) / "queries.sql").read_text(encoding="utf-8"))
-
-
-def named(text: str) -> dict[str, str]:
-    """Return the statements of a file by the names that stand before them."""
-    parts = _NAME.split(text)
+def queries(package: str = __name__) -> dict[str, str]:
+    """Return every query of a package's ``queries.sql`` by the name that stands before it."""
+    parts = _NAME.split((files(package) / "queries.sql").read_text(encoding="utf-8"))
     found = {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
     if len(found) < len(parts) // 2:
         raise ValueError("two statements of one name")
