@@ -6,8 +6,6 @@ if TYPE_CHECKING:
     from cyclopts.help import HelpPanel
     from rich.console import Console, ConsoleOptions
 
-__all__ = ["Paragraphs"]
-
 
 class Paragraphs:
     """A layout for ``cyclopts`` that joins the lines of a paragraph before they are broken anew.

@@ -21,7 +21,6 @@ Longer than most modules because every rule about which request is next is here.
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import inf
-from random import Random
 from typing import Final
 
 from recrawl.crawler.control.ahead import AheadOrder
@@ -33,6 +32,7 @@ from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.order import lane_of, root_urgency
 from recrawl.crawler.control.pace import Pace
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
+from recrawl.crawler.control.retry import Draws
 from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.tasks import AskRobots, Fetch, Refill, Resolve, Task, Wait
 from recrawl.crawler.control.tiers import ASKED, NEW, worth_share
@@ -78,7 +78,7 @@ class Dispatcher:
         *,
         politeness: PolitenessRules,
         budget: FetchBudget,
-        random: Random,
+        random: Draws,
         lease_s: float = 600.0,
         horizon_s: float = inf,
         first_free: bool = False,

@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from random import Random
 from typing import Final
 
 from recrawl.crawler.control.heaps import HostHeap
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
+from recrawl.crawler.control.retry import Draws
 from recrawl.terms import HostRecord
 
 _TOO_BUSY: Final = frozenset({429, 503})
@@ -254,7 +254,7 @@ class IpAddresses:
         now_s: float,
         status: int,
         retry_after: str | None,
-        random: Random,
+        random: Draws,
         page_id: int | None,
     ) -> None:
         """The request in flight was answered: only that it is too busy speaks for the server."""
@@ -262,7 +262,7 @@ class IpAddresses:
         address.politeness.answered(now_s, told, retry_after, random, page_id)
         self.changed(address)
 
-    def unanswered(self, address: IpAddress, now_s: float, why: str, random: Random) -> None:
+    def unanswered(self, address: IpAddress, now_s: float, why: str, random: Draws) -> None:
         """The request in flight brought no answer; without a connection the server is in trouble.
 
         A time-out or an answer cut off is the page's, a name or a certificate is the host's.

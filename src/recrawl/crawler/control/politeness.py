@@ -11,11 +11,10 @@ pages of one folder, it may be the folder's: see :mod:`.sections`.
 """
 
 from dataclasses import dataclass, field
-from random import Random
 from typing import Final
 
 from recrawl.crawler.control.pace import AskedAgain, Pace
-from recrawl.crawler.control.retry import Backoff, retry_after_s
+from recrawl.crawler.control.retry import Backoff, Draws, retry_after_s
 from recrawl.crawler.control.sections import Section, Sections, section_of
 from recrawl.errors import failure_words
 
@@ -122,7 +121,7 @@ class HostPoliteness:
         now_s: float,
         status: int,
         retry_after: str | None,
-        random: Random,
+        random: Draws,
         page_id: int | None = None,
         url: str = "",
     ) -> None:
@@ -167,7 +166,7 @@ class HostPoliteness:
             self.blocked_why = None
             self._unanswered = False
 
-    def refused(self, now_s: float, why: str, random: Random, *, is_news: bool) -> None:
+    def refused(self, now_s: float, why: str, random: Draws, *, is_news: bool) -> None:
         """Learn that an answer says, whatever its status, that the host is asked too often.
 
         Parameters
@@ -200,7 +199,7 @@ class HostPoliteness:
         self,
         now_s: float,
         why: str,
-        random: Random,
+        random: Draws,
         page_id: int | None = None,
         url: str = "",
     ) -> None:
@@ -228,7 +227,7 @@ class HostPoliteness:
             del self._recent[next(iter(self._recent))]
 
     def _is_host_in_trouble(
-        self, page_id: int | None, url: str, now_s: float, random: Random
+        self, page_id: int | None, url: str, now_s: float, random: Draws
     ) -> bool:
         """Note that a page failed; tell whether most pages do, and not of one section alone."""
         if page_id is None:
@@ -249,7 +248,7 @@ class HostPoliteness:
         self.blocked_until_s = max(self.blocked_until_s, instant_s)
         self.blocked_why = why
 
-    def _block(self, now_s: float, why: str, asked_s: float | None, random: Random) -> None:
+    def _block(self, now_s: float, why: str, asked_s: float | None, random: Draws) -> None:
         if self._is_alive and now_s > self.blocked_until_s + self.rules.backoff.quiet_s:
             self.failures = 0
         self.failures += 1

@@ -3,7 +3,15 @@
 import math
 from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
-from random import Random
+from typing import Protocol
+
+
+class Draws(Protocol):
+    """A source of numbers drawn evenly from [0, 1), as generators of Python and numpy are."""
+
+    def random(self) -> float:
+        """Return the next one."""
+        ...
 
 
 def retry_after_s(header: str | None, now_s: float) -> float | None:
@@ -51,7 +59,7 @@ class Backoff:
     jitter: float = 0.1
     quiet_s: float = 1_800.0
 
-    def delay_s(self, failures: int, random: Random) -> float:
+    def delay_s(self, failures: int, random: Draws) -> float:
         """Return the delay after ``failures`` >= 1 failures in a row."""
         doubled = self.first_s * 2.0 ** min(failures - 1, 60)
         return float(min(doubled, self.longest_s) * (1.0 + self.jitter * random.random()))

@@ -9,11 +9,10 @@ rests, ever longer as a host would, and the rest of the host is visited meanwhil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from random import Random
 from typing import Final
 from urllib.parse import urlsplit
 
-from recrawl.crawler.control.retry import Backoff
+from recrawl.crawler.control.retry import Backoff, Draws
 
 Section = tuple[str, ...]  # the names of a folder's path; (): the whole host
 
@@ -62,7 +61,7 @@ class Sections:
             else:
                 rest.are_others_well = True
 
-    def failed(self, folders: Sequence[Section], now_s: float, random: Random) -> bool:
+    def failed(self, folders: Sequence[Section], now_s: float, random: Draws) -> bool:
         """Have the section rest in which most pages failed; tell whether it is alone in that.
 
         Parameters
