@@ -300,13 +300,13 @@ def test_a_robot_that_is_cut_off_leaves_its_host_to_others() -> None:
 
 
 def test_rules_that_cannot_be_had_for_long_are_asked_for_ever_more_seldom() -> None:
-    """First after five minutes, then as a host in trouble: at least once a day."""
+    """First after five minutes, then as a host in trouble: once a day, or a tenth of one later."""
     times = asked_at(crawl(3 * DAY_S, answer(status=500)))
     rests = [later - sooner for sooner, later in pairwise(times)]
 
     assert len(times) < 24
     assert rests[0] == pytest.approx(300.0, abs=2.0)
-    assert max(rests) <= DAY_S + 60.0
+    assert max(rests) <= 1.1 * DAY_S + 60.0
 
 
 def test_pages_that_were_forbidden_for_long_are_back_when_one_of_them_is() -> None:
