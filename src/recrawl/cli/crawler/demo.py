@@ -191,7 +191,7 @@ async def _run(
     speed = await asyncio.to_thread(_speed, plan)
     lasts_s = seconds * SPEED / speed
     if speed < SPEED and not quiet:
-        note(f"this machine is slow or busy: the demo takes {lasts_s:.0f} s, or {seconds:g} else")
+        note(f"this machine is slow or busy: the demo takes {lasts_s:.0f} s instead of {seconds:g}")
     # The web's time ends now, so that copies are as old as they look when the demo is over.
     epoch_s = float(round(time.time() + lasts_s - seconds * SPEED))
     plan = replace(plan, speed=speed, epoch_s=epoch_s)
