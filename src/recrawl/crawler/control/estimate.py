@@ -175,10 +175,11 @@ def _points(shares: Vector, fresh: Vector, value: float) -> tuple[float, float]:
     """
     spread = shares**2 * fresh * (1.0 - fresh)
     heavy = np.argsort(-spread, kind="stable")[:_HEAVY]
+    heavy = heavy[spread[heavy] > 0.0]
     error = math.sqrt(max(0.0, float(spread.sum() - spread[heavy].sum())))
     shares, fresh = shares[heavy], fresh[heavy]
     cell = (float(shares.sum()) + 2.0 * _REACH * error) / _CELLS
-    if cell <= 0.0 or not spread.any():
+    if cell <= 0.0:
         return value, value
     is_fresh = fresh > 0.5
     begin = value + float(is_fresh @ shares) - float(fresh @ shares)

@@ -5,6 +5,8 @@ import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, cast
@@ -17,9 +19,8 @@ _ZIP: Final = b"PK\x03\x04"
 _GZIP: Final = b"\x1f\x8b"
 _WARC: Final = b"WARC/"
 _NEXT: Final = b"\r\n\r\nWARC/"
-_LOOKED_AT: Final = (
-    1 << 18
-)  # bytes, within which a second record begins in one piece with the first
+# Bytes within which a second record begins, in one piece with the first.
+_LOOKED_AT: Final = 1 << 18
 _LOCAL_HEADER: Final = struct.Struct("<26x2H")  # of a zip's entry: what follows are name and extra
 
 
@@ -52,22 +53,23 @@ class WarcFile:
         raw.seek(offset)
         return io.BufferedReader(raw)
 
-    def records(self) -> IO[bytes]:
-        """Return it for reading, unpacked where it is packed as a whole and not record by record.
+    @contextmanager
+    def records(self) -> Iterator[IO[bytes]]:
+        """Open it for a while, unpacked where it is packed as a whole and not record by record.
 
         Raises
         ------
         OSError
             The file cannot be read.
         """
-        raw = self.open()
-        begin = zlib.decompressobj(wbits=31)
-        try:
-            is_whole = _NEXT in begin.decompress(raw.read(_LOOKED_AT), _LOOKED_AT)
-        except zlib.error:  # it is not packed
-            is_whole = False
-        raw.seek(0)
-        return cast("IO[bytes]", gzip.open(raw)) if is_whole else raw
+        with self.open() as raw:
+            begin = zlib.decompressobj(wbits=31)
+            try:
+                is_whole = _NEXT in begin.decompress(raw.read(_LOOKED_AT), _LOOKED_AT)
+            except zlib.error:  # it is not packed
+                is_whole = False
+            raw.seek(0)
+            yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if is_whole else raw
 
     def begins_as_one(self) -> bool:
         """Tell whether what it holds, unpacked, begins as WARC does.

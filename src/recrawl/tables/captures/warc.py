@@ -1,10 +1,9 @@
 """Archives themselves: response and revisit records of WARC files (an extra, `recrawl[warc]`)."""
 
 import gzip
-import io
+import logging
 import zlib
 from collections.abc import Iterator
-from contextlib import redirect_stderr
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Final
@@ -60,7 +59,9 @@ def _answers(held: WarcFile, tally: Tally) -> Iterator[Look]:
     except (ArchiveLoadFailed, EOFError, ValueError, gzip.BadGzipFile, zlib.error) as error:
         # What came before is sound: every record ends before the next begins.
         if not tally.n_records:
-            raise InvalidTable(f"{path}: is no WARC file ({error})") from None
+            raise InvalidTable(
+                f"{path}: is no WARC file ({' '.join(str(error).split())})"
+            ) from None
         tally.n_records += 1
         tally.bad(path, f"after record {tally.n_records - 1}", str(error).splitlines()[0])
     except OSError as error:
@@ -71,11 +72,13 @@ def _records(file: IO[bytes], path: Path, tally: Tally) -> Iterator[Any]:
     """Yield the records; of those of a wrong length the tally is told, and nothing is printed."""
     from warcio.archiveiterator import ArchiveIterator
 
+    # What it would print of odd records goes nowhere, as a bar may be on the screen.
+    logging.getLogger("warcio").addHandler(logging.NullHandler())
     archive, n_passed = ArchiveIterator(file), 0
+    archive.INC_RECORD = ""
     records = iter(archive)
     while True:
-        with redirect_stderr(io.StringIO()):
-            record = next(records, None)
+        record = next(records, None)
         if archive.err_count > n_passed:
             n_passed = archive.err_count
             tally.bad(path, f"after record {tally.n_records}", "is something that is no record")
