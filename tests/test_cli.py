@@ -88,6 +88,7 @@ def test_a_crawl_loads_neither_generators_nor_arrays_with_masks() -> None:
         "import sys\n"
         "import numpy as np\n"
         "import recrawl.cli.crawler.run, recrawl.processes.access_times\n"
+        "import recrawl.crawler.control.drift\n"
         "from recrawl.crawler.control.estimate import freshness_of_copies\n"
         "from recrawl.learning.page_rank import LinkGraph, rank_pages\n"
         "freshness_of_copies(np.full(999, 0.9), np.ones(999))\n"

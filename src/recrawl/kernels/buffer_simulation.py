@@ -31,7 +31,7 @@ def run_buffer(
     grid: Floats,
     state: tuple[Counts, Counts, Floats],
     events: int,
-    rng: np.random.Generator,
+    rng: "np.random.Generator",
 ) -> Floats:
     """Simulate so many events from ``state``, which is left where the simulation ended.
 

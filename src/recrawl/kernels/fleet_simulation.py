@@ -17,7 +17,7 @@ def simulate_buffer(
     on_departure: Flags,
     active: int,
     events: tuple[int, int, int],
-    rng: np.random.Generator,
+    rng: "np.random.Generator",
 ) -> Floats:
     """Simulate one class of robots with constant or state-dependent rates.
 
@@ -69,7 +69,7 @@ def simulate_buffer(
 
 
 @kernel
-def draw(weights: Floats, total: float, rng: np.random.Generator) -> int:
+def draw(weights: Floats, total: float, rng: "np.random.Generator") -> int:
     """Return an index with probability proportional to its weight."""
     left = rng.random() * total
     for i in range(weights.shape[0] - 1):
@@ -89,7 +89,7 @@ def simulate_phased(
     full: int,
     policy: tuple[Flags, Counts, Floats],
     events: tuple[int, int, int],
-    rng: np.random.Generator,
+    rng: "np.random.Generator",
 ) -> Floats:
     """Simulate classes of robots, an environment and phase-type indexing times.
 

@@ -178,7 +178,7 @@ class BatchArrivals:
         change = deviation @ deviation @ left - _propagated(whole, t, deviation @ deviation @ left)
         return rate * t, slope * t - 2 * float(row @ change)
 
-    def sample(self, n: int, rng: np.random.Generator) -> tuple[Matrix, Integers]:
+    def sample(self, n: int, rng: "np.random.Generator") -> tuple[Matrix, Integers]:
         """Draw ``n`` successive batches: times since the batch before, and sizes."""
         w = self.phases
         leave = -np.diag(self.matrices[0])

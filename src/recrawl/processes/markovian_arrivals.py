@@ -144,7 +144,7 @@ class MarkovianArrivals:
             out[n] = row.sum()
         return out
 
-    def sample(self, n: int, rng: np.random.Generator) -> Vector:
+    def sample(self, n: int, rng: "np.random.Generator") -> Vector:
         """Draw ``n`` successive intervals, the first after an arrival."""
         k = self.hidden.shape[0]
         leave = -np.diag(self.hidden)

@@ -214,7 +214,7 @@ class PhaseType:
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return high
 
-    def sample(self, n: int, rng: np.random.Generator) -> Vector:
+    def sample(self, n: int, rng: "np.random.Generator") -> Vector:
         """Draw ``n`` independent times."""
         m = self.initial.size
         leave = -np.diag(self.generator)
