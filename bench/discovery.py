@@ -58,7 +58,7 @@ def coverage(kind: str, seed: int, scale: float, budget: float, arm: str) -> flo
 
     with contextlib.ExitStack() as stack:
         if not births:
-            target = "recrawl.crawler.control.one_price.learn_births"
+            target = "recrawl.crawler.control.worth.one_price.learn_births"
             stack.enter_context(mock.patch(target, return_value={}))
         run_virtual_crawl(
             settings,

@@ -15,7 +15,7 @@ import argparse
 import random
 import sys
 
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S

@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from recrawl.crawler.control import FixedRobots, TargetRobots
+from recrawl.crawler.control.fleet import FixedRobots, TargetRobots
 from recrawl.fleet import ControlledBuffer, solve_robots
 from recrawl.simulation.controlled_queue import simulate_fleet
 

@@ -15,11 +15,11 @@ import time
 
 import numpy as np
 
-from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.policies import revisit_policy
-from recrawl.crawler.control.revisit_policy import Replan
+from recrawl.crawler.control.revisiting.believed import Believed
+from recrawl.crawler.control.revisiting.policies import revisit_policy
+from recrawl.crawler.control.revisiting.revisit_policy import Replan
 
 DAY_S, NOW_S, VISITS = 86_400.0, 1_800_000_000.0, 10
 

@@ -38,8 +38,8 @@ if "--atheris" in sys.argv:
     guided = atheris.instrument_imports(include=["recrawl", "protego", "feedparser", "tomllib"])
 with guided:
     from fuzz_readers import EXAMPLE, Answers, Asked, as_parquet, model_readers, tables
-    from recrawl.crawler.control.robots_txt import robots_from_answer
-    from recrawl.crawler.control.scope import Scope, why_outside
+    from recrawl.crawler.control.addresses.scope import Scope, why_outside
+    from recrawl.crawler.control.dispatching.robots_txt import robots_from_answer
     from recrawl.crawler.control.urls import (
         MAX_URL_LENGTH,
         host_of,
@@ -48,11 +48,11 @@ with guided:
         path_of,
         variant_key,
     )
-    from recrawl.crawler.fetch.extract import MAX_LINKS, PageExtractor
-    from recrawl.crawler.fetch.feeds import read_feed
-    from recrawl.crawler.fetch.main_content import MAX_TEXT, MAX_TITLE
-    from recrawl.crawler.fetch.reading_rules import ReadingRules
-    from recrawl.crawler.fetch.sitemaps import read_sitemap
+    from recrawl.crawler.fetch.reading.extract import MAX_LINKS, PageExtractor
+    from recrawl.crawler.fetch.reading.feeds import read_feed
+    from recrawl.crawler.fetch.reading.main_content import MAX_TEXT, MAX_TITLE
+    from recrawl.crawler.fetch.reading.reading_rules import ReadingRules
+    from recrawl.crawler.fetch.reading.sitemaps import read_sitemap
     from recrawl.crawler.frontier.sqlite import SqliteFrontier
     from recrawl.crawler.index.tantivy import TantivyIndex
     from recrawl.crawler.ports import AdmissionLimits

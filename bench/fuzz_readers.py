@@ -17,7 +17,7 @@ from recrawl.cli.probe.source import read_source
 from recrawl.cli.robots.model_file import EXAMPLE, read_model
 from recrawl.cli.robots.policy_file import read_policy_file
 from recrawl.crawler.fetch.http import FetchBounds, HttpFetcher
-from recrawl.crawler.index.queries import read_query
+from recrawl.crawler.index.searching.queries import read_query
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.errors import FetchError, InputError
 from recrawl.tables.event_logs import read_event_log

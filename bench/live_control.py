@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import numpy as np
 from tests.restless import costs_of, restless_crawl
 
-from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
-from recrawl.crawler.control.regularity import Regularity, plan_robots
+from recrawl.crawler.control.fleet.activation import ActivationPolicy, FixedRobots
+from recrawl.crawler.control.fleet.regularity import Regularity, plan_robots
 from recrawl.crawler.runtime.crawl import robots_with_room
 from recrawl.fleet import ControlledBuffer, evaluate_irregular
 from recrawl.processes.intervals import student_975

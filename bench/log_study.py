@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import numpy as np
 from tests.restless import restless_crawl
 
-from recrawl.crawler.control.activation import FixedRobots
+from recrawl.crawler.control.fleet.activation import FixedRobots
 from recrawl.testing import run_virtually
 
 ROBOTS, PAGES, WARM_UP = 7, 6_000, 500

@@ -17,12 +17,12 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.scope import Scope
-from recrawl.crawler.control.soft_errors import is_probe
-from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.soft_errors import is_probe
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.fetch.reading.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.ports import AdmissionLimits, EventSink, Fetcher
 from recrawl.crawler.runtime.clock import LoopClock

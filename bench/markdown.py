@@ -25,8 +25,8 @@ from pathlib import Path
 import lxml.html
 from markdown_it import MarkdownIt
 
-from recrawl.crawler.fetch.extract import PageExtractor
-from recrawl.crawler.fetch.reading_rules import ReadingRules
+from recrawl.crawler.fetch.reading.extract import PageExtractor
+from recrawl.crawler.fetch.reading.reading_rules import ReadingRules
 from recrawl.terms import FetchResponse
 
 MANUALS = (

@@ -25,7 +25,7 @@ TESTS = (
     "tests/conformance/test_adapters.py tests/fleet/test_response.py tests/web/test_hubs.py "
     "tests/web/test_changes.py tests/cli/test_changes.py tests/cli/test_plan.py tests/sequencing "
     "tests/theory tests/integrations/test_scrapy_parts.py tests/api/test_crawling.py "
-    "tests/crawler/fetch/test_extract.py"
+    "tests/crawler/fetch/reading/test_extract.py"
 ).split()
 LIMIT_S = 30.0  # beyond twice what its tests take, before a mutant is said to hang
 

@@ -11,7 +11,7 @@ reaches survives, one that hangs does not. Nothing on disk is changed: a fork of
 imports the mutant in place of its module. (mutmut leaves alone what stands outside of functions,
 thresholds among it; cosmic-ray starts Python anew for each.)
 
-    python bench/mutants.py --sample 300 --seed 1 [--modules freshness crawler/control/capacity.py]
+    python bench/mutants.py --sample 300 --seed 1 [--modules freshness crawler/control/fleet]
     python bench/mutants.py --again FILE    the survivors that an earlier run printed into FILE
 """
 

@@ -14,8 +14,8 @@ import argparse
 
 import numpy as np
 
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, run_virtually, virtual_crawl

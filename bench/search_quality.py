@@ -32,7 +32,7 @@ from tests.databases import Server
 from tests.postgres import postgres
 
 from recrawl.crawler.database.membership import Membership
-from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.reading.extract import PageExtractor
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document, FetchResponse

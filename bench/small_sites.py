@@ -2,9 +2,9 @@
 
 Where a host is asked once or twice a day, its robots.txt, which holds for a day, takes nearly as
 many requests as its pages do, unless the pages of a host wait for each other
-(`recrawl.crawler.control.openings`). Coverage-freshness as in `bench/growing_web.py`, averaged over
-the second half of the time, beside crawls in which none waits and rules are read as soon as a
-request is free.
+(`recrawl.crawler.control.worth.openings`). Coverage-freshness as in `bench/growing_web.py`,
+averaged over the second half of the time, beside crawls in which none waits and rules are read as
+soon as a request is free.
 
     python bench/small_sites.py [--seeds 2] [--hosts 60] [--kinds pages blogs]
         [--per-host 0.5 1 2 5]
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from growing_web import GrowingFetcher, GrowingPage, GrowingWeb
-from recrawl.crawler.control.openings import Openings
+from recrawl.crawler.control.worth.openings import Openings
 from recrawl.crawler.ports import Clock, Fetcher
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.telemetry.counters import CountingSink
@@ -96,7 +96,7 @@ def crawl(kind: str, seed: int, hosts: int, per_host: float, arm: str) -> tuple[
         if arm == "alone":
             target = "recrawl.crawler.runtime.planner.plan_openings"
             stack.enter_context(mock.patch(target, return_value=Openings()))
-            target = "recrawl.crawler.control.dispatch.Dispatcher._closed_of"
+            target = "recrawl.crawler.control.dispatching.dispatch.Dispatcher._closed_of"
             stack.enter_context(mock.patch(target, return_value=None))
         run_virtual_crawl(
             settings,

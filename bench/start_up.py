@@ -28,7 +28,7 @@ SMALL = {
 }
 FIRST_PLAN = """
 import numpy as np
-from recrawl.crawler.control.revisits import RevisitControl
+from recrawl.crawler.control.revisiting.revisits import RevisitControl
 n, day = 10_000, 86_400.0
 random = np.random.default_rng(0)
 control = RevisitControl(np.ones(n), 0.5 * n / day, prior_rate=1 / (14 * day))
@@ -68,8 +68,8 @@ db.commit()
 LEARN = """
 import asyncio, resource, sys, time
 from pathlib import Path
-from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.revisiting.believed import Believed
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.runtime.visit_learner import VisitLearner
 frontier = SqliteFrontier(Path(sys.argv[1]))

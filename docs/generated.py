@@ -7,7 +7,7 @@ from rich.console import Console
 
 from recrawl.cli.app import VERBS, app
 from recrawl.cli.crawler.init import TEMPLATE
-from recrawl.crawler.control.lifecycle import CONFIRMED, KEEPS, next_state
+from recrawl.crawler.control.answers.lifecycle import CONFIRMED, KEEPS, next_state
 from recrawl.crawler.telemetry.metrics import GAUGES, MetricsSink
 from recrawl.terms import Outcome, PageState
 

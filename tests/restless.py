@@ -5,9 +5,9 @@ from itertools import count
 
 import numpy as np
 
-from recrawl.crawler.control.activation import ActivationPolicy
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.fleet.activation import ActivationPolicy
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse
 from recrawl.testing.scripted import Request

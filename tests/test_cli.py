@@ -50,7 +50,7 @@ def test_a_search_loads_what_searching_needs(tmp_path: Path) -> None:
     index.commit()
     index.close()
     unneeded = (*(name for name in HEAVY if name != "tantivy"), "recrawl.learning")
-    unneeded += ("recrawl.crawler.control.policies", "recrawl.crawler.frontier.sqlite")
+    unneeded += ("recrawl.crawler.control.revisiting.policies", "recrawl.crawler.frontier.sqlite")
     probe = (
         "import sys\n"
         "from recrawl.cli import main\n"
@@ -72,7 +72,7 @@ def test_a_search_of_a_database_loads_as_little() -> None:
     pytest.importorskip("psycopg")
     probe = (
         "import sys, recrawl.crawler.index.postgres\n"
-        "print('numpy' in sys.modules, 'recrawl.crawler.index.own_text' in sys.modules)\n"
+        "print('numpy' in sys.modules, 'recrawl.crawler.index.repeats.own_text' in sys.modules)\n"
     )
 
     ended = subprocess.run(
@@ -88,8 +88,8 @@ def test_a_crawl_loads_neither_generators_nor_arrays_with_masks() -> None:
         "import sys\n"
         "import numpy as np\n"
         "import recrawl.cli.crawler.run, recrawl.processes.access_times\n"
-        "import recrawl.crawler.control.drift\n"
-        "from recrawl.crawler.control.estimate import freshness_of_copies\n"
+        "import recrawl.crawler.control.fleet.drift\n"
+        "from recrawl.crawler.control.revisiting.estimate import freshness_of_copies\n"
         "from recrawl.learning.page_rank import LinkGraph, rank_pages\n"
         "freshness_of_copies(np.full(999, 0.9), np.ones(999))\n"
         "starts, targets = np.array([0, 1, 2]), np.array([1, 0], np.int32)\n"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recrawl.api.opened import OpenCrawl
     from recrawl.api.planning import Certificate, Plan, plan
     from recrawl.api.states import State, open_state
-    from recrawl.crawler.control.revisit_policy import (
+    from recrawl.crawler.control.revisiting.revisit_policy import (
         NextVisit,
         PageVisit,
         Replan,
@@ -51,7 +51,7 @@ _PLACES: Final[dict[str, tuple[str, ...]]] = {
     "api.opened": ("OpenCrawl",),
     "api.planning": ("Certificate", "Plan", "plan"),
     "api.states": ("State", "open_state"),
-    "crawler.control.revisit_policy": (
+    "crawler.control.revisiting.revisit_policy": (
         "NextVisit",
         "PageVisit",
         "Replan",

@@ -20,7 +20,7 @@ EVEN: Final = "even"  # every page alike
 COUNTED: Final = ("searches", "logs", "table")
 IMPORTANCE_SOURCES: Final = (EVEN, "links", *COUNTED)
 
-# By which pages are due; recrawl.crawler.control.policies makes them.
+# By which pages are due; recrawl.crawler.control.revisiting.policies makes them.
 REVISIT_POLICIES: Final = (
     "recrawl", "foresight", "uniform", "proportional",
     "nutch", "stormcrawler", "news-crawl", "miniflux",
@@ -88,7 +88,7 @@ class Kind(StrEnum):
 
 
 class PageState(StrEnum):
-    """The lasting state of a page; `recrawl.crawler.control.lifecycle` has the transitions."""
+    """The lasting state of a page; `crawler/control/answers/lifecycle.py` has the transitions."""
 
     DISCOVERED = "discovered"  # seen in a link, never answered
     INDEXED = "indexed"  # the index holds a copy
@@ -170,7 +170,9 @@ class Lease:
     weight: float = 1.0
     change_rate_per_s: float | None = None  # None: not estimated yet
     memory: bytes = b""  # what the revisit policy keeps of it
-    tier: int = 0  # the queue of its host that it waited in; see `recrawl.crawler.control.tiers`
+    tier: int = (
+        0  # the queue of its host that it waited in; see `recrawl.crawler.control.worth.tiers`
+    )
     read_as: int = 0  # mark of the rules by which its copy was read; 0: there were none
     seen_s: float | None = None  # of which instant that visit's answer is; None: of the visit
 
@@ -277,7 +279,7 @@ class PageUpdate:
     canonical: str | None = None  # the address that the page calls its own
     content_type: str = ""
     links: bytes | None = None  # as `learning.link_lists` has them; None: as before
-    gist: tuple[int, ...] | None = None  # of new content; see `crawler.control.gists`
+    gist: tuple[int, ...] | None = None  # of new content; see `crawler.control.addresses.gists`
     told_news: bool | None = None  # whether it led to pages that were not known, or may be visited
     goes_on: bool = False  # whether all that it led to is where a list goes on
     lasting: bool | None = None  # whether its server says that it holds for good; None: as before
@@ -550,7 +552,7 @@ class VisitAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Subscription asked of a hub, and granted; see `recrawl.crawler.control.hubs`.
+    """Subscription asked of a hub, and granted; see `recrawl.crawler.control.answers.hubs`.
 
     ``callback`` is the end of the address that the hub calls. The hub is asked at ``due_s``, may
     verify until ``asked_until_s``, and announces the topic until ``until_s``.

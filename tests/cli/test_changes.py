@@ -12,7 +12,7 @@ from tests.acceptance.command import recrawl, start
 from tests.fed import HOST, Fed
 
 from recrawl.cli.app import main
-from recrawl.crawler.control.word_differences import marked_words
+from recrawl.crawler.control.texts.word_differences import marked_words
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from tests.web.state import records_of
 
 from recrawl.cli import main
-from recrawl.crawler.control.reach import Reach
+from recrawl.crawler.control.addresses.reach import Reach
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, PlanRecord, Visit

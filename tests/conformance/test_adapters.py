@@ -10,14 +10,14 @@ from pathlib import Path
 from tests.acceptance.servers import Exchange, serving
 from tests.oracles.frontier import PlainFrontier
 
-from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.policies import revisit_policy
-from recrawl.crawler.control.revisit_policy import RevisitPolicy
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.revisiting.believed import Believed
+from recrawl.crawler.control.revisiting.policies import revisit_policy
+from recrawl.crawler.control.revisiting.revisit_policy import RevisitPolicy
 from recrawl.crawler.fetch.http import HttpFetcher
-from recrawl.crawler.fetch.in_place import InPlaceExtractor
-from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
-from recrawl.crawler.fetch.isolation.reader import Limits
+from recrawl.crawler.fetch.reading.in_place import InPlaceExtractor
+from recrawl.crawler.fetch.reading.isolation.extractor import IsolatedExtractor
+from recrawl.crawler.fetch.reading.isolation.reader import Limits
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.index.memory import MemoryIndex

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from tests.databases import Server, databases
 
-from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.control.addresses.yields import LITTLE
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.frontier.postgres import copying

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recrawl.crawler.control.regularity import Regularity
+from recrawl.crawler.control.fleet.regularity import Regularity
 from recrawl.errors import InvalidModel
 from recrawl.fleet import (
     ControlledBuffer,

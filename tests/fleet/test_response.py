@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.careful import lookup_policy
+from recrawl.crawler.control.fleet.careful import lookup_policy
 from recrawl.errors import InvalidModel
 from recrawl.fleet import (
     ControlledBuffer,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.revisits.planning import RevisitPlanner
 from recrawl.integrations.revisits.store import VisitStore

@@ -11,7 +11,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.errors import StateError
 from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.urlfrontier.frontier import Frontier, Put, key_of

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recrawl.cli import main
-from recrawl.crawler.control.revisits import memories
+from recrawl.crawler.control.revisiting.revisits import memories
 from recrawl.kernels import compile as loops
 from recrawl.kernels import revisit_vectors, revisits
 from recrawl.learning.beliefs import RateBeliefs

@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import Any, Final
 
-from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
 from recrawl.crawler.ports import Frontier, PageIndex
 from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import open_frontier

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 from tests.oracles.regular_visits import estimate_from_regular_visits, naive_rates
 
-from recrawl.crawler.control.planning import even_freshness
+from recrawl.crawler.control.revisiting.planning import even_freshness
 from recrawl.errors import InvalidModel
 from recrawl.learning.beliefs import RateBeliefs, long_run_rate
 from recrawl.learning.change_rates import estimate_change_rates, maximise_likelihood

@@ -9,14 +9,14 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.budget import FetchBudget
-from recrawl.crawler.control.dispatch import Dispatcher, Fetch, Refill, Wait
-from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.order import root_urgency
-from recrawl.crawler.control.policies import FixedRates
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.robots_txt import RobotsRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.budget import FetchBudget
+from recrawl.crawler.control.dispatching.dispatch import Dispatcher, Fetch, Refill, Wait
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.dispatching.robots_txt import RobotsRules
+from recrawl.crawler.control.revisiting.due_times import DueTimes
+from recrawl.crawler.control.revisiting.policies import FixedRates
+from recrawl.crawler.control.worth.order import root_urgency
 from recrawl.freshness import Pages, solve_even_freshness
 from recrawl.terms import HostRecord, Lease, Outcome
 
@@ -63,8 +63,8 @@ def dispatch_visits(
     change_rates : shape (n,), 1/s, > 0
     n_seconds : simulated; the first fifth is not counted
     load : planned visits per second, > 0; above one, more is due than can be fetched
-    forgiven_share : see :class:`recrawl.crawler.control.lifecycle.RevisitRules`
-    root_of : see :class:`recrawl.crawler.control.dispatch.Dispatcher`
+    forgiven_share : see :class:`recrawl.crawler.control.answers.lifecycle.RevisitRules`
+    root_of : see :class:`recrawl.crawler.control.dispatching.dispatch.Dispatcher`
 
     Returns
     -------

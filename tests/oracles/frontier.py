@@ -17,7 +17,11 @@ from tests.oracles.feed import Copy, PlainFeed
 from tests.oracles.worths import KnownPage, PlainWorths
 from typing_extensions import override
 
-from recrawl.crawler.control.due_times import (
+from recrawl.crawler.control.addresses.intake import has_room
+from recrawl.crawler.control.addresses.yields import LITTLE
+from recrawl.crawler.control.answers.lifecycle import KEEPS, is_copied, is_known_anew
+from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
+from recrawl.crawler.control.revisiting.due_times import (
     AGREED,
     ASKED_FOR,
     BESIDE,
@@ -34,13 +38,9 @@ from recrawl.crawler.control.due_times import (
     WIDENED,
     WITH_LEAVE,
 )
-from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
-from recrawl.crawler.control.intake import has_room
-from recrawl.crawler.control.lifecycle import KEEPS, is_copied, is_known_anew
-from recrawl.crawler.control.removals import EACH_SIDE, FAR, NEAR
-from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
+from recrawl.crawler.control.revisiting.removals import EACH_SIDE, FAR, NEAR
 from recrawl.crawler.control.urls import host_of
-from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.control.worth.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.facts import CrawlFacts, FactRecord, rows_of
 from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from recrawl.crawler.control.births import HALF_LIFE_S
+from recrawl.crawler.control.worth.births import HALF_LIFE_S
 from recrawl.crawler.ports import Worths
 from recrawl.terms import Birth, Discovery, Kind, PageState, PageUpdate, PageWorth
 

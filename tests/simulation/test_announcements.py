@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import recrawl
-from recrawl.crawler.control.revisits import RevisitControl
+from recrawl.crawler.control.revisiting.revisits import RevisitControl
 from recrawl.errors import InputError, InvalidModel
 from recrawl.learning.companions import companions_of
 from recrawl.simulation.announcements import (

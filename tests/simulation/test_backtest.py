@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.interval_rules import SHIPPED_RULES
-from recrawl.crawler.control.revisits import RevisitControl
+from recrawl.crawler.control.revisiting.interval_rules import SHIPPED_RULES
+from recrawl.crawler.control.revisiting.revisits import RevisitControl
 from recrawl.errors import InvalidModel
 from recrawl.learning.companions import Companions, companions_of
 from recrawl.learning.group_clocks import GroupClocks

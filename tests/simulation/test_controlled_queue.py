@@ -6,8 +6,8 @@ Seeds are fixed and each measure may lie 2 half widths (about 4 standard errors)
 import numpy as np
 import pytest
 
-from recrawl.crawler.control import FixedRobots, TableRobots, TargetRobots
-from recrawl.crawler.control.careful import lookup_policy
+from recrawl.crawler.control.fleet import FixedRobots, TableRobots, TargetRobots
+from recrawl.crawler.control.fleet.careful import lookup_policy
 from recrawl.errors import InvalidModel
 from recrawl.fleet import (
     ControlledBuffer,

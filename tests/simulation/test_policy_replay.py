@@ -6,8 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from recrawl.crawler.control.interval_rules import SHIPPED_RULES, IntervalRulePolicy
-from recrawl.crawler.control.revisit_policy import NextVisit, PageVisit, Replan, RevisitPolicy
+from recrawl.crawler.control.revisiting.interval_rules import SHIPPED_RULES, IntervalRulePolicy
+from recrawl.crawler.control.revisiting.revisit_policy import (
+    NextVisit,
+    PageVisit,
+    Replan,
+    RevisitPolicy,
+)
 from recrawl.errors import InvalidModel
 from recrawl.simulation.backtest import Backtest, run_policy
 from recrawl.simulation.history import ChangeHistory

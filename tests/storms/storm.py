@@ -29,12 +29,12 @@ from tests.storms.disk import (
 from tests.storms.weather import Broken
 from tests.storms.web import StormyFetcher, StormyWeb
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.retry import Backoff
-from recrawl.crawler.control.scope import Scope
-from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.dispatching.retry import Backoff
+from recrawl.crawler.fetch.reading.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.runtime.clock import LoopClock

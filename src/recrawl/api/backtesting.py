@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from recrawl.api.parts import check_part, check_whole, one_or_more
-from recrawl.crawler.control.interval_rules import SHIPPED_RULES
-from recrawl.crawler.control.revisit_policy import RevisitPolicy
+from recrawl.crawler.control.revisiting.interval_rules import SHIPPED_RULES
+from recrawl.crawler.control.revisiting.revisit_policy import RevisitPolicy
 from recrawl.errors import InputError
 from recrawl.quantities import parse_rate_per_s
 from recrawl.simulation.announcements import MOST_READ, Announcements

@@ -10,8 +10,8 @@ from typing_extensions import override
 from recrawl.api.opened import OpenCrawl
 from recrawl.api.parts import check_part
 from recrawl.api.shared import CrawlInDatabase
-from recrawl.crawler.control.activation import ActivationPolicy
-from recrawl.crawler.control.revisit_policy import RevisitPolicy
+from recrawl.crawler.control.fleet.activation import ActivationPolicy
+from recrawl.crawler.control.revisiting.revisit_policy import RevisitPolicy
 from recrawl.crawler.ports import Clock, EventSink, Extractor, Fetcher, Frontier, PageIndex
 from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.reports.status import status_report

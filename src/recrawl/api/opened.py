@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
 from recrawl.api.parts import check_search, one_or_more
-from recrawl.crawler.control.scope import why_outside
+from recrawl.crawler.control.addresses.scope import why_outside
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings

@@ -9,8 +9,8 @@ from typing_extensions import override
 
 from recrawl.api.opened import OpenCrawl
 from recrawl.api.states import open_state
-from recrawl.crawler.control.activation import ActivationPolicy
-from recrawl.crawler.control.revisit_policy import RevisitPolicy
+from recrawl.crawler.control.fleet.activation import ActivationPolicy
+from recrawl.crawler.control.revisiting.revisit_policy import RevisitPolicy
 from recrawl.crawler.ports import EventSink
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.indexes import open_index

@@ -22,7 +22,7 @@ from typing import (
     runtime_checkable,
 )
 
-from recrawl.crawler.control.differences import difference, edit
+from recrawl.crawler.control.texts.differences import difference, edit
 from recrawl.crawler.facts import CrawlFacts, FactRecord
 from recrawl.terms import (
     Announcer,

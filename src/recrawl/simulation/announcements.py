@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from recrawl.crawler.control.revisits import RevisitControl
+from recrawl.crawler.control.revisiting.revisits import RevisitControl
 from recrawl.errors import InvalidModel, NotConverged
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.signals import learn_signal_quality

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from recrawl.crawler.control.interval_rules import SHIPPED_RULES
-from recrawl.crawler.control.revisits import RevisitControl
+from recrawl.crawler.control.revisiting.interval_rules import SHIPPED_RULES
+from recrawl.crawler.control.revisiting.revisits import RevisitControl
 from recrawl.errors import InvalidModel
 from recrawl.freshness import Pages, solve_even_freshness, solve_harmonic
 from recrawl.kernels.arrays import Integers, Vector

@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from recrawl.crawler.control.revisit_policy import RevisitPolicy
+from recrawl.crawler.control.revisiting.revisit_policy import RevisitPolicy
 from recrawl.errors import InputError
 from recrawl.kernels.compile import machine_code
 from recrawl.simulation.backtest import Backtest, Replayed, bound_by_foresight, run_policy

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.crawler.control.activation import ActivationPolicy
+from recrawl.crawler.control.fleet.activation import ActivationPolicy
 from recrawl.errors import InvalidModel
 from recrawl.fleet.model import ControlledBuffer
 from recrawl.fleet.phased import PhasedFleet, PhasedPolicy

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.revisit_policy import (
+from recrawl.crawler.control.revisiting.revisit_policy import (
     PageVisit,
     Replan,
     RevisitPolicy,

@@ -7,12 +7,12 @@ from typing import ParamSpec, TypeVar
 
 from typing_extensions import override
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.scope import Scope
-from recrawl.crawler.fetch.in_place import InPlaceExtractor
-from recrawl.crawler.fetch.reading_rules import ReadingRules
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.fetch.reading.in_place import InPlaceExtractor
+from recrawl.crawler.fetch.reading.reading_rules import ReadingRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.ports import (

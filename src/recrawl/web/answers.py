@@ -21,7 +21,7 @@ from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, SearchResul
 from recrawl.web.source import CrawlSource
 
 if TYPE_CHECKING:
-    from recrawl.crawler.control.revisit_policy import Schedule
+    from recrawl.crawler.control.revisiting.revisit_policy import Schedule
     from recrawl.crawler.reports.plans import PlanQuestion
 
 _MOST_HOSTS = 50

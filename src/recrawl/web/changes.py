@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recrawl.crawler.control.scope import Weights
+from recrawl.crawler.control.addresses.scope import Weights
 from recrawl.crawler.ports import PageIndex
 from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.runtime.feed_reader import (

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recrawl.crawler.control.scope import why_outside
+from recrawl.crawler.control.addresses.scope import why_outside
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules

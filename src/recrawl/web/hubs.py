@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from recrawl.crawler.control.hubs import LEASE_S, renewed_s, tried_again_s
-from recrawl.crawler.control.scope import why_outside
+from recrawl.crawler.control.addresses.scope import why_outside
+from recrawl.crawler.control.answers.hubs import LEASE_S, renewed_s, tried_again_s
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules

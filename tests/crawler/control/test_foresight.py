@@ -5,12 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.policies import revisit_policy
-from recrawl.crawler.control.revisit_policy import PageVisit, Replan, RevisitPolicy, Schedule
-from recrawl.crawler.control.told_clocks import group_name
+from recrawl.crawler.control.revisiting.believed import Believed
+from recrawl.crawler.control.revisiting.policies import revisit_policy
+from recrawl.crawler.control.revisiting.revisit_policy import (
+    PageVisit,
+    Replan,
+    RevisitPolicy,
+    Schedule,
+)
+from recrawl.crawler.control.revisiting.told_clocks import group_name
 
 DAY_S, NOW_S = 86_400.0, 1_800_000_000.0
 FOLDERS, EACH, VISITS = 12, 10, 8

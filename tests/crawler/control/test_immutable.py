@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.doubts import group_of
+from recrawl.crawler.control.addresses.doubts import group_of
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.policies import _worth_of_versions, revisit_policy
-from recrawl.crawler.control.revisit_policy import Replan
+from recrawl.crawler.control.revisiting.believed import Believed
+from recrawl.crawler.control.revisiting.policies import _worth_of_versions, revisit_policy
+from recrawl.crawler.control.revisiting.revisit_policy import Replan
 
 DAY_S, NOW_S = 86_400.0, 1_800_000_000.0
 N_OLD, N_FILES, KNOWN = 200, 40, 10

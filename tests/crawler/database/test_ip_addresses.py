@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from tests.databases import Server, databases
 
-from recrawl.crawler.control.ip_addresses import IpAddressState
+from recrawl.crawler.control.dispatching.ip_addresses import IpAddressState
 from recrawl.crawler.database.ip_addresses import exchange_ip_addresses, share_ip_addresses
 from recrawl.crawler.database.membership import Membership
 from recrawl.errors import OwnershipLost

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from recrawl.crawler.fetch.extract import PageExtractor
-from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
-from recrawl.crawler.fetch.isolation.reader import Limits
-from recrawl.crawler.fetch.markdown import is_available
-from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
+from recrawl.crawler.fetch.reading.extract import PageExtractor
+from recrawl.crawler.fetch.reading.isolation.extractor import IsolatedExtractor
+from recrawl.crawler.fetch.reading.isolation.reader import Limits
+from recrawl.crawler.fetch.reading.markdown import is_available
+from recrawl.crawler.fetch.reading.reading_rules import ContentRule, ReadingRules
 from recrawl.terms import Extract, FetchResponse
 
 URL = "https://a.test/docs/page.html"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.control.addresses.yields import LITTLE
 from recrawl.crawler.database import sql as database
 from recrawl.crawler.frontier.rows import COMPLETED, VISIT, page_row, visit_row
 from recrawl.crawler.frontier.sql import migrations, numbered, queries

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.reading.extract import PageExtractor
 from recrawl.crawler.index.anchors import Anchors
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document, FetchResponse

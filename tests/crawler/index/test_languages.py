@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.reading.extract import PageExtractor
 from recrawl.crawler.index import languages
 from recrawl.crawler.index.languages import Languages
 from recrawl.crawler.index.tantivy import TantivyIndex

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.control.estimate import freshness_of_copies
 from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.revisiting.estimate import freshness_of_copies
 from recrawl.crawler.reports.history import freshness_over_time
 
 

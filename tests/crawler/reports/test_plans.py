@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.planning import PlanInputs, plan_visits
+from recrawl.crawler.control.revisiting.planning import PlanInputs, plan_visits
 from recrawl.crawler.facts import SettingsFacts
 from recrawl.crawler.reports.plans import plan_question, solve_what_if, trade_off
 from recrawl.terms import HostRecord, PlanRecord

@@ -5,7 +5,7 @@ from math import inf
 
 import pytest
 
-from recrawl.crawler.control.intake import LOW_YIELD
+from recrawl.crawler.control.addresses.intake import LOW_YIELD
 from recrawl.crawler.facts import SettingsFacts
 from recrawl.crawler.reports.progress import first_pass_of, price_words, why_idle
 from recrawl.terms import HostRecord, PageState

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recrawl.crawler.control.room import starvation_with_room
+from recrawl.crawler.control.fleet.room import starvation_with_room
 from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.reports.robots import control_curve, safe_control_report
 

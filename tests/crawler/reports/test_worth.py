@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from recrawl.crawler.control.removal_hazards import folder_hazard
-from recrawl.crawler.control.tiers import visit_gain
+from recrawl.crawler.control.worth.removal_hazards import folder_hazard
+from recrawl.crawler.control.worth.tiers import visit_gain
 from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits

@@ -2,9 +2,9 @@
 
 from typing_extensions import override
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.testing import ScriptedFetcher, Setup, run_virtually, virtual_crawl

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from recrawl.crawler.control.activation import FixedRobots
-from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.fleet.activation import FixedRobots
 from recrawl.crawler.facts import FactRecord
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.interval_rules import SHIPPED_RULES, IntervalRulePolicy
-from recrawl.crawler.control.lifecycle import RevisitRules, is_known_anew
-from recrawl.crawler.control.policies import FixedRates
+from recrawl.crawler.control.answers.lifecycle import RevisitRules, is_known_anew
+from recrawl.crawler.control.revisiting.due_times import DueTimes
+from recrawl.crawler.control.revisiting.interval_rules import SHIPPED_RULES, IntervalRulePolicy
+from recrawl.crawler.control.revisiting.policies import FixedRates
 from recrawl.crawler.runtime.outcomes import Finding, is_outdated, update_of
 from recrawl.terms import FetchResponse, Kind, Lease, Outcome, PageState, PageUpdate
 from recrawl.testing import ScriptedFetcher, VirtualCrawl, run_virtually, virtual_crawl

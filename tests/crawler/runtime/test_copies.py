@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import PageIndex

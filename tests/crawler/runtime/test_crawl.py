@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from typing_extensions import override
 
-from recrawl.crawler.control.activation import FixedRobots
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope
+from recrawl.crawler.control.addresses.yields import LITTLE
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.fleet.activation import FixedRobots
 from recrawl.crawler.control.urls import host_of
-from recrawl.crawler.control.yields import LITTLE
-from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.fetch.reading.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.index.tantivy import TantivyIndex
@@ -1022,8 +1022,8 @@ def test_starvation_is_the_time_in_which_the_buffer_is_empty() -> None:
 @pytest.mark.slow
 def test_weights_move_visits_to_what_matters() -> None:
     """Of two pages that change alike, the one worth more is visited more often."""
-    from recrawl.crawler.control.admission import Admission
-    from recrawl.crawler.control.scope import Scope, Weights
+    from recrawl.crawler.control.addresses.admission import Admission
+    from recrawl.crawler.control.addresses.scope import Scope, Weights
 
     versions = iter(range(100_000))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.terms import FetchResponse, PageState

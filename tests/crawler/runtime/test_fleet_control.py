@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.restless import costs_of, restless_crawl
 
-from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
-from recrawl.crawler.control.tasks import Wait
+from recrawl.crawler.control.dispatching.tasks import Wait
+from recrawl.crawler.control.fleet.activation import ActivationPolicy, FixedRobots
 from recrawl.crawler.facts import (
     FactRecord,
     FleetFacts,
@@ -128,7 +128,7 @@ def test_a_control_that_cannot_be_solved_leaves_the_crawl_as_it_was(
         raise NotConverged("law by lengths", iterations=1, residual=0.9)
 
     for module in ("drift", "regularity"):
-        monkeypatch.setattr(f"recrawl.crawler.control.{module}.{asked}", fails, raising=False)
+        monkeypatch.setattr(f"recrawl.crawler.control.fleet.{module}.{asked}", fails, raising=False)
     monkeypatch.setattr("recrawl.crawler.runtime.fleet_control.most_to_win", lambda *_: WON[asked])
 
     async def main() -> VirtualCrawl:
@@ -169,7 +169,9 @@ def test_a_control_that_is_solved_again_and_again_loads_no_compiler(
 
 def test_solving_takes_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long it takes, and however often rates are others by then."""
-    monkeypatch.setattr("recrawl.crawler.control.drift.AdaptiveRobots.has_drifted", lambda _: True)
+    monkeypatch.setattr(
+        "recrawl.crawler.control.fleet.drift.AdaptiveRobots.has_drifted", lambda _: True
+    )
 
     async def main() -> VirtualCrawl:
         virtual = world(1, None, 1.4)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from recrawl.crawler.control import drift, regularity
-from recrawl.crawler.control.activation import FixedRobots
+from recrawl.crawler.control.fleet import drift, regularity
+from recrawl.crawler.control.fleet.activation import FixedRobots
 from recrawl.crawler.facts import (
     ControlFacts,
     FactRecord,

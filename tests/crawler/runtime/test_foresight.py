@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
 from recrawl.crawler.reports.page import explain_page
 from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.runtime.crawl import CrawlPlan

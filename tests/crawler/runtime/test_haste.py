@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
 from recrawl.crawler.reports.status import freshness_of
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.finders import Finders
-from recrawl.crawler.control.scope import Scope, Weights
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope, Weights
+from recrawl.crawler.control.worth.finders import Finders
 from recrawl.crawler.runtime.parts import ImportanceRules
 from recrawl.terms import PageDetails
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl

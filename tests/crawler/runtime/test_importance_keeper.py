@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typing_extensions import override
 
-from recrawl.crawler.control.importance import ExpectedImportance
+from recrawl.crawler.control.worth.importance import ExpectedImportance
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits, Offload
 from recrawl.crawler.runtime import importance

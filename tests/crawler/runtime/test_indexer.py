@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.scope import Scope
-from recrawl.crawler.control.tiers import ASKED
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope
+from recrawl.crawler.control.addresses.yields import AddressYields
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.control.urls import host_of
-from recrawl.crawler.control.yields import AddressYields
+from recrawl.crawler.control.worth.tiers import ASKED
 from recrawl.crawler.runtime.reading import MAX_OF_HOST
 from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff

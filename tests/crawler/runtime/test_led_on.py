@@ -4,10 +4,10 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.terms import FetchResponse

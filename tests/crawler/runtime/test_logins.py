@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.logins import LAPSED
-from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope
+from recrawl.crawler.control.answers.logins import LAPSED
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.terms import FetchResponse

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.scope import Scope, Weights
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope, Weights
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.ports import AdmissionLimits

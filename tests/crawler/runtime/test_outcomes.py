@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.lifecycle import RevisitRules, is_known_anew
-from recrawl.crawler.control.policies import FixedRates
+from recrawl.crawler.control.answers.lifecycle import RevisitRules, is_known_anew
+from recrawl.crawler.control.revisiting.due_times import DueTimes
+from recrawl.crawler.control.revisiting.policies import FixedRates
 from recrawl.crawler.runtime.outcomes import Finding, is_outdated, update_of
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState
 

@@ -11,10 +11,10 @@ import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 from tests.servers_of_names import NamedServer
 
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.retry import Backoff
-from recrawl.crawler.control.tasks import Resolve
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.dispatching.retry import Backoff
+from recrawl.crawler.control.dispatching.tasks import Resolve
 from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.crawler.fetch.names import OneAddress
 from recrawl.crawler.frontier.sqlite import SqliteFrontier

@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 from typing_extensions import override
 
-from recrawl.crawler.control.announced import UNPROVED
-from recrawl.crawler.control.estimate import estimate_freshness
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.returns import Returns
-from recrawl.crawler.control.revisit_policy import (
+from recrawl.crawler.control.revisiting.estimate import estimate_freshness
+from recrawl.crawler.control.revisiting.revisit_policy import (
     FastClock,
     NextVisit,
     PageVisit,
     Replan,
     Schedule,
 )
-from recrawl.crawler.control.tiers import worth_share
-from recrawl.crawler.control.timetables import ProbedBy
+from recrawl.crawler.control.revisiting.timetables import ProbedBy
+from recrawl.crawler.control.worth.announced import UNPROVED
+from recrawl.crawler.control.worth.returns import Returns
+from recrawl.crawler.control.worth.tiers import worth_share
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import AdmissionLimits, EventSink, Offload

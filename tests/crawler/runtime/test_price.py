@@ -2,9 +2,9 @@
 
 import pytest
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.scope import Scope, Weights
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope, Weights
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, run_virtually, virtual_crawl

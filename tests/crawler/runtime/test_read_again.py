@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.fetch.markdown import is_available
-from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.fetch.reading.markdown import is_available
+from recrawl.crawler.fetch.reading.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.settings import Settings

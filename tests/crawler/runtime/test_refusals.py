@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from recrawl.crawler.control.refusals import REFUSED
+from recrawl.crawler.control.answers.refusals import REFUSED
 from recrawl.terms import ChangeKind, FetchResponse, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request

@@ -7,10 +7,10 @@ from math import inf
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.due_times import BESIDE
-from recrawl.crawler.control.farewells import ENDED
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.answers.farewells import ENDED
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.revisiting.due_times import BESIDE
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse, Outcome, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recrawl.crawler.control.tasks import AskRobots, Fetch, Resolve
+from recrawl.crawler.control.dispatching.tasks import AskRobots, Fetch, Resolve
 from recrawl.crawler.runtime.robots import RobotFleet
 from recrawl.terms import Lease
 from recrawl.testing import run_virtually

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.robots_txt import MAX_ROBOTS_BYTES, MAX_WILDCARD_RULES
-from recrawl.crawler.control.tasks import AskRobots
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.robots_txt import MAX_ROBOTS_BYTES, MAX_WILDCARD_RULES
+from recrawl.crawler.control.dispatching.tasks import AskRobots
 from recrawl.crawler.runtime.robots_reader import RobotsReader
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse, PageState

@@ -9,9 +9,9 @@ from math import inf
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.revisits import RevisitControl
-from recrawl.crawler.control.scope import Weights
+from recrawl.crawler.control.addresses.scope import Weights
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.revisiting.revisits import RevisitControl
 from recrawl.crawler.reports.status import freshness_of
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl

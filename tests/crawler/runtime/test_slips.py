@@ -4,7 +4,7 @@ from operator import attrgetter
 
 import pytest
 
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.terms import FetchResponse, Outcome, PageState

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.crawler.runtime.test_never_idle import least_in_any_window
 
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl

@@ -6,10 +6,10 @@ from email.utils import formatdate
 
 import pytest
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.scope import Scope
-from recrawl.crawler.control.soft_errors import ends_like, is_probe, leads_to_sign_in
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.soft_errors import ends_like, is_probe, leads_to_sign_in
 from recrawl.terms import FetchResponse, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request

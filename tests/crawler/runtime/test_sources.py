@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.timetables import ProbedBy
+from recrawl.crawler.control.revisiting.timetables import ProbedBy
 from recrawl.processes.local_clock import HOUR_S, WEEK_S, LocalClock
 from recrawl.terms import Discovery, FetchResponse, Kind
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from recrawl.crawler.control.robots_txt import robots_from_answer
-from recrawl.crawler.control.tasks import AskRobots, Fetch
+from recrawl.crawler.control.dispatching.robots_txt import robots_from_answer
+from recrawl.crawler.control.dispatching.tasks import AskRobots, Fetch
 from recrawl.testing import run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.oracles.frontier import PlainFrontier
 
-from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.control.evidence import Evidence
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.policies import revisit_policy
+from recrawl.crawler.control.revisiting.believed import Believed
+from recrawl.crawler.control.revisiting.policies import revisit_policy
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.visit_learner import VisitLearner, parts_of
 from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit

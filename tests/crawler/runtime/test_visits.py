@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from recrawl.crawler.control.budget import FetchBudget
-from recrawl.crawler.control.second_looks import SecondLooks
-from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.control.answers.second_looks import SecondLooks
+from recrawl.crawler.control.dispatching.budget import FetchBudget
+from recrawl.crawler.fetch.reading.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import EventSink
 from recrawl.crawler.runtime.reading import SlowReading

@@ -4,8 +4,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.revisit_policy import Replan
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.revisiting.revisit_policy import Replan
 from recrawl.crawler.ports import Clock
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.crawler.runtime.parts import Rules

@@ -82,7 +82,7 @@ def test_a_server_whose_hosts_two_processes_own_is_asked_as_one(
     databases: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By both in turns, while they come and go; each visits the hosts of its shards."""
-    monkeypatch.setattr("recrawl.crawler.control.ip_addresses._HOLD_S", 0.3)
+    monkeypatch.setattr("recrawl.crawler.control.dispatching.ip_addresses._HOLD_S", 0.3)
 
     async def main() -> NamedServer:
         async with NamedServer().listening() as server:

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import HERE, CrawlNamed
 from recrawl.cli.output import note, printable, write
-from recrawl.crawler.control.scope import Weights
+from recrawl.crawler.control.addresses.scope import Weights
 from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.runtime.feed_reader import LEAST_CHUNK, MOST_CHUNK, FeedReader, Wanted
 from recrawl.crawler.wiring.indexes import index_once_there

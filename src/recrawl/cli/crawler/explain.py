@@ -7,8 +7,8 @@ from typing import Any, Final
 from recrawl.cli.crawler.place import HERE, CrawlNamed
 from recrawl.cli.options import Json
 from recrawl.cli.output import console, print_json, print_table
-from recrawl.crawler.control.openings import RULES_HOLD_S
 from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.control.worth.openings import RULES_HOLD_S
 from recrawl.crawler.reports.page import explain_page
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.options import Json
 from recrawl.cli.output import note, print_json, say, write
-from recrawl.crawler.control.chunks import chunks as chunked
+from recrawl.crawler.control.texts.chunks import chunks as chunked
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.reports.markdown import as_markdown
 from recrawl.crawler.runtime.feed_reader import about_of

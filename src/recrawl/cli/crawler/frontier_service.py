@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from recrawl.cli.options import Quiet
 from recrawl.cli.output import note
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import REVISIT_POLICIES

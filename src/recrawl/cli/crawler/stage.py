@@ -254,7 +254,7 @@ async def play(
 
 def _load_planning() -> None:
     """Load what plans are made with: at such speeds that takes days, and delays the second one."""
-    from recrawl.crawler.control.revisits import RevisitControl
+    from recrawl.crawler.control.revisiting.revisits import RevisitControl
 
     control = RevisitControl(np.ones(1), 1.0)
     control.observe(np.zeros(2, np.int64), np.arange(2.0), np.array([True, False]))

@@ -3,7 +3,7 @@
 import gc
 
 from recrawl.cli.output import note
-from recrawl.crawler.control.host_records import host_record
+from recrawl.crawler.control.dispatching.host_records import host_record
 from recrawl.crawler.reports.moves import moved_away, moved_words
 from recrawl.crawler.reports.nothing import why_nothing, why_only_seeds
 from recrawl.crawler.reports.sharing import Sharing

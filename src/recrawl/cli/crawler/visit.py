@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from recrawl.cli.crawler.place import HERE, CrawlNamed
 from recrawl.cli.options import Json
 from recrawl.cli.output import note, print_json, print_table
-from recrawl.crawler.control.scope import Scope, why_outside
+from recrawl.crawler.control.addresses.scope import Scope, why_outside
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.settings import load_settings
 from recrawl.crawler.wiring.rules import crawl_rules

@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from recrawl.cli.output import note, progress_console
-from recrawl.crawler.control.announced import unannounced
-from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
-from recrawl.crawler.control.host_records import host_record
+from recrawl.crawler.control.dispatching.host_records import host_record
+from recrawl.crawler.control.revisiting.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.control.worth.announced import unannounced
 from recrawl.crawler.reports.progress import first_pass_of, why_idle
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.telemetry.counters import CountingSink

@@ -19,7 +19,7 @@ from recrawl.cli.robots.report import (
     sensitivity,
     show_point,
 )
-from recrawl.crawler.control.careful import lookup_policy
+from recrawl.crawler.control.fleet.careful import lookup_policy
 from recrawl.errors import InputError
 from recrawl.fleet import (
     ControlledBuffer,

@@ -9,7 +9,7 @@ from recrawl.cli.output import console, print_json, print_table
 from recrawl.cli.robots.pictures import terminal_curve
 from recrawl.cli.robots.plain import PlainRequest
 from recrawl.cli.robots.report import plot_answer, print_parts
-from recrawl.crawler.control.careful import lookup_policy
+from recrawl.crawler.control.fleet.careful import lookup_policy
 from recrawl.errors import InputError
 from recrawl.fleet import ResponseOptimum, StaticOptimum, solve_response, solve_static_response
 from recrawl.simulation.controlled_queue import simulate_fleet

@@ -12,7 +12,7 @@ that no machine's clock matters.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from recrawl.crawler.control.ip_addresses import IpAddressState
+from recrawl.crawler.control.dispatching.ip_addresses import IpAddressState
 from recrawl.crawler.database.connections import translated
 from recrawl.crawler.database.membership import Membership
 

@@ -22,8 +22,8 @@ from typing import Any, Final, Self
 
 from typing_extensions import Unpack, override
 
-from recrawl.crawler.control.robots_txt import RobotsRules
-from recrawl.crawler.control.scope import Weights
+from recrawl.crawler.control.addresses.scope import Weights
+from recrawl.crawler.control.dispatching.robots_txt import RobotsRules
 from recrawl.crawler.control.urls import host_of, join
 from recrawl.crawler.fetch.robots import REDIRECTS, robots_of
 from recrawl.crawler.ports import Fetcher, FetchOptions

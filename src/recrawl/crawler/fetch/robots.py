@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from recrawl.crawler.control.robots_txt import (
+from recrawl.crawler.control.dispatching.robots_txt import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
     RobotsRules,

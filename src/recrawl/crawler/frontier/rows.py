@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from recrawl.crawler.control.lifecycle import is_copied, is_known_anew
-from recrawl.crawler.control.tiers import tier_of
+from recrawl.crawler.control.answers.lifecycle import is_copied, is_known_anew
+from recrawl.crawler.control.worth.tiers import tier_of
 from recrawl.terms import HostRecord, Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
 DETAILS = (  # the columns of the query `details` from the sixth on

@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from recrawl.crawler.control.due_times import (
+from recrawl.crawler.control.addresses.intake import has_room
+from recrawl.crawler.control.addresses.yields import LITTLE
+from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
+from recrawl.crawler.control.revisiting.due_times import (
     AGREED,
     ASKED_FOR,
     BESIDE,
@@ -35,12 +38,9 @@ from recrawl.crawler.control.due_times import (
     WIDENED,
     WITH_LEAVE,
 )
-from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
-from recrawl.crawler.control.intake import has_room
-from recrawl.crawler.control.removals import EACH_SIDE, FAR, NEAR
-from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
+from recrawl.crawler.control.revisiting.removals import EACH_SIDE, FAR, NEAR
 from recrawl.crawler.control.urls import host_of
-from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.control.worth.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.facts import CrawlFacts, FactRecord, rows_of
 from recrawl.crawler.frontier.feed import SqliteFeed
 from recrawl.crawler.frontier.leases import Leases, is_free

@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 from typing_extensions import override
 
-from recrawl.crawler.control.births import HALF_LIFE_S
-from recrawl.crawler.control.due_times import WIDENED
+from recrawl.crawler.control.revisiting.due_times import WIDENED
+from recrawl.crawler.control.worth.births import HALF_LIFE_S
 from recrawl.crawler.frontier.sql import numbered
 from recrawl.crawler.frontier.store import Part, translated
 from recrawl.crawler.ports import Worths

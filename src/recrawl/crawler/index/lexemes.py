@@ -14,7 +14,7 @@ from recrawl.crawler.index.words import address_words, codes, names, sections, s
 from recrawl.terms import Document
 
 if TYPE_CHECKING:
-    from recrawl.crawler.index.own_text import Parted
+    from recrawl.crawler.index.repeats.own_text import Parted
 
 FIELDS: Final = {
     "title": ("", "A"), "headings": ("", "B"), "address": ("", "C"), "text": ("", "D"),

@@ -7,10 +7,10 @@ from operator import attrgetter
 
 from typing_extensions import override
 
-from recrawl.crawler.control.gists import content_hash
-from recrawl.crawler.index.copies import Found, Group, without_copies
-from recrawl.crawler.index.spelling import WordList, respelled
-from recrawl.crawler.index.titles import told_apart
+from recrawl.crawler.control.addresses.gists import content_hash
+from recrawl.crawler.index.repeats.copies import Found, Group, without_copies
+from recrawl.crawler.index.searching.spelling import WordList, respelled
+from recrawl.crawler.index.searching.titles import told_apart
 from recrawl.crawler.ports import PageIndex
 from recrawl.terms import Document, Hit
 

@@ -17,8 +17,8 @@ import msgspec
 import psycopg
 from typing_extensions import override
 
-from recrawl.crawler.control.gists import content_hash
-from recrawl.crawler.control.letters import may_run_on
+from recrawl.crawler.control.addresses.gists import content_hash
+from recrawl.crawler.control.texts.letters import may_run_on
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.database.connections import (
     Connection,
@@ -29,19 +29,19 @@ from recrawl.crawler.database.connections import (
 )
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
-from recrawl.crawler.index.copies import Found, Group, without_copies
-from recrawl.crawler.index.drawn import Parts, as_it_is
 from recrawl.crawler.index.languages import AUTO, Languages
-from recrawl.crawler.index.left_out import without_lines
 from recrawl.crawler.index.lexemes import lexemes_of
-from recrawl.crawler.index.passages import best_passage
-from recrawl.crawler.index.queries import read_query
-from recrawl.crawler.index.ranking import MOST_TOKENS, Question, Ranking, told_of
-from recrawl.crawler.index.snippets import beginnings
-from recrawl.crawler.index.spelling import respelled
-from recrawl.crawler.index.sql_queries import SqlQueries
-from recrawl.crawler.index.table_shelf import TableShelf
-from recrawl.crawler.index.titles import told_apart
+from recrawl.crawler.index.repeats.copies import Found, Group, without_copies
+from recrawl.crawler.index.repeats.drawn import Parts, as_it_is
+from recrawl.crawler.index.repeats.left_out import without_lines
+from recrawl.crawler.index.repeats.table_shelf import TableShelf
+from recrawl.crawler.index.searching.passages import best_passage
+from recrawl.crawler.index.searching.queries import read_query
+from recrawl.crawler.index.searching.ranking import MOST_TOKENS, Question, Ranking, told_of
+from recrawl.crawler.index.searching.snippets import beginnings
+from recrawl.crawler.index.searching.spelling import respelled
+from recrawl.crawler.index.searching.sql_queries import SqlQueries
+from recrawl.crawler.index.searching.titles import told_apart
 from recrawl.crawler.index.words import LANGUAGES, stems
 from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.errors import StateError
@@ -49,7 +49,7 @@ from recrawl.terms import About, Database, Document, Hit
 from recrawl.uptime import monotonic_s
 
 if TYPE_CHECKING:
-    from recrawl.crawler.index.own_text import OwnText
+    from recrawl.crawler.index.repeats.own_text import OwnText
 
 _COLUMNS: Final = (
     "url, title, text, fetched_at_s, signature, headings, language, markdown, about, left_out"
@@ -111,8 +111,8 @@ class PostgresIndex(PageIndex, ChanceLearner):
     @cached_property
     def own_text(self) -> "OwnText":
         """Learner of what hosts repeat and show by chance; searches load none of it."""
-        from recrawl.crawler.index.host_lines import HostLines
-        from recrawl.crawler.index.own_text import OwnText
+        from recrawl.crawler.index.repeats.host_lines import HostLines
+        from recrawl.crawler.index.repeats.own_text import OwnText
 
         return OwnText(
             TableShelf(self._db, self._database, "repeated", HostLines),

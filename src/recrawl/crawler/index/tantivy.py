@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, Any, Final
 import tantivy
 from typing_extensions import override
 
-from recrawl.crawler.control.gists import content_hash
+from recrawl.crawler.control.addresses.gists import content_hash
 from recrawl.crawler.index.anchors import Anchors
-from recrawl.crawler.index.copies import Found, Group, without_copies
-from recrawl.crawler.index.drawn import Parts, as_it_is
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
 from recrawl.crawler.index.languages import AUTO, Languages
-from recrawl.crawler.index.left_out import without_lines
 from recrawl.crawler.index.more import packed, unpacked
-from recrawl.crawler.index.note_file import NoteFile
-from recrawl.crawler.index.queries import read_query
-from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking, told_of
+from recrawl.crawler.index.repeats.copies import Found, Group, without_copies
+from recrawl.crawler.index.repeats.drawn import Parts, as_it_is
+from recrawl.crawler.index.repeats.left_out import without_lines
+from recrawl.crawler.index.repeats.note_file import NoteFile
 from recrawl.crawler.index.schema import aside_of, clear, held_copies, index_exists, opened
-from recrawl.crawler.index.snippets import Snippets, beginnings
-from recrawl.crawler.index.spelling import respelled
-from recrawl.crawler.index.tantivy_queries import TantivyQueries, Vocabulary
-from recrawl.crawler.index.titles import told_apart
+from recrawl.crawler.index.searching.queries import read_query
+from recrawl.crawler.index.searching.ranking import MOST_TOKENS, Ranking, told_of
+from recrawl.crawler.index.searching.snippets import Snippets, beginnings
+from recrawl.crawler.index.searching.spelling import respelled
+from recrawl.crawler.index.searching.tantivy_queries import TantivyQueries, Vocabulary
+from recrawl.crawler.index.searching.titles import told_apart
 from recrawl.crawler.index.trouble import translated
 from recrawl.crawler.index.words import (
     LANGUAGES,
@@ -47,7 +47,7 @@ from recrawl.errors import StateError
 from recrawl.terms import Document, Hit
 
 if TYPE_CHECKING:
-    from recrawl.crawler.index.own_text import OwnText
+    from recrawl.crawler.index.repeats.own_text import OwnText
 
 __all__ = ["LANGUAGES", "TantivyIndex"]
 
@@ -130,8 +130,8 @@ class TantivyIndex(PageIndex, ChanceLearner):
     @cached_property
     def own_text(self) -> "OwnText":
         """Learner of what hosts repeat and show by chance; searches load none of it."""
-        from recrawl.crawler.index.host_lines import HostLines
-        from recrawl.crawler.index.own_text import OwnText
+        from recrawl.crawler.index.repeats.host_lines import HostLines
+        from recrawl.crawler.index.repeats.own_text import OwnText
 
         shelf = self._notes.shelf
         return OwnText(shelf("repeated", HostLines), shelf("drawn", Parts), self._mark)

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import tantivy
 
-from recrawl.crawler.control.letters import lower, may_run_on
+from recrawl.crawler.control.texts.letters import lower, may_run_on
 
 LANGUAGES: Final = (
     "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian",

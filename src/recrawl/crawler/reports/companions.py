@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from recrawl.crawler.control.revisit_policy import BY_PLAN
+from recrawl.crawler.control.revisiting.revisit_policy import BY_PLAN
 from recrawl.crawler.control.urls import directory_of, host_of, path_of
 from recrawl.crawler.ports import Frontier
 from recrawl.quantities import show_duration, show_number

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.crawler.control.announced import unannounced
-from recrawl.crawler.control.estimate import (
+from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.revisiting.estimate import (
     fresh_between,
     fresh_chances,
     freshness_of_copies,
 )
-from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.worth.announced import unannounced
 from recrawl.crawler.reports.status import believed_rates
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.terms import Announcer
@@ -50,9 +50,9 @@ def freshness_over_time(
     Notes
     -----
     A copy that the next visit found unchanged was fresh all the time; one that it found changed
-    was so for a while (:func:`recrawl.crawler.control.estimate.fresh_between`); one that was not
-    visited since counts as it does in an estimate of that instant. Pages without a copy yet do not
-    count. O(instants (pages + log visits)).
+    was so for a while (:func:`recrawl.crawler.control.revisiting.estimate.fresh_between`); one that
+    was not visited since counts as it does in an estimate of that instant. Pages without a copy yet
+    do not count. O(instants (pages + log visits)).
     """
     n = len(pages.page_ids)
     rates, doubts = believed_rates(pages)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from recrawl.crawler.control.reach import Reach
+from recrawl.crawler.control.addresses.reach import Reach
 from recrawl.crawler.ports import Frontier
 
 _SHARE: Final = 0.2  # of a host's pages: where fewer lead away, its site has not moved

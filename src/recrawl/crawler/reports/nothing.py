@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from recrawl.crawler.control.robots_txt import robots_from_answer
+from recrawl.crawler.control.dispatching.robots_txt import robots_from_answer
 from recrawl.crawler.control.urls import host_of, join
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.page import why_unknown

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any, Final
 
-from recrawl.crawler.control.births import birth_worth, learn_births
-from recrawl.crawler.control.estimate import rate_bounds
-from recrawl.crawler.control.intake import REFUSALS
-from recrawl.crawler.control.removal_hazards import REMEMBERED_S, folder_hazard
-from recrawl.crawler.control.robots_txt import crawl_delay_of
-from recrawl.crawler.control.scope import why_outside
-from recrawl.crawler.control.tiers import visit_gain
-from recrawl.crawler.control.timetables import learn_timetable
+from recrawl.crawler.control.addresses.intake import REFUSALS
+from recrawl.crawler.control.addresses.scope import why_outside
+from recrawl.crawler.control.dispatching.robots_txt import crawl_delay_of
+from recrawl.crawler.control.revisiting.estimate import rate_bounds
+from recrawl.crawler.control.revisiting.timetables import learn_timetable
 from recrawl.crawler.control.urls import folder_of, host_of
+from recrawl.crawler.control.worth.births import birth_worth, learn_births
+from recrawl.crawler.control.worth.removal_hazards import REMEMBERED_S, folder_hazard
+from recrawl.crawler.control.worth.tiers import visit_gain
 from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.companions import companions_report

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.robots_txt import crawl_delay_of
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.planning import MEASURES, PlanInputs, plan_visits
-from recrawl.crawler.control.revisit_policy import Schedule
-from recrawl.crawler.control.robots_txt import crawl_delay_of
+from recrawl.crawler.control.revisiting.planning import MEASURES, PlanInputs, plan_visits
+from recrawl.crawler.control.revisiting.revisit_policy import Schedule
 from recrawl.crawler.facts import SettingsFacts
 from recrawl.terms import HostRecord, PlanRecord
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from recrawl.crawler.control.intake import LOW_YIELD
+from recrawl.crawler.control.addresses.intake import LOW_YIELD
 from recrawl.crawler.facts import PlanFacts, SettingsFacts
 from recrawl.crawler.reports.sharing import Sharing
 from recrawl.quantities import show_duration

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.crawler.control.activation import TargetRobots
-from recrawl.crawler.control.regularity import Regularity, plan_robots
-from recrawl.crawler.control.room import most_to_win
+from recrawl.crawler.control.fleet.activation import TargetRobots
+from recrawl.crawler.control.fleet.regularity import Regularity, plan_robots
+from recrawl.crawler.control.fleet.room import most_to_win
 from recrawl.crawler.facts import MEASURES, CrawlFacts, SafeFacts, SolvedFacts
 from recrawl.crawler.reports.status import beside, parted
 from recrawl.fleet import ControlledBuffer, RobotOptimum, solve_robots

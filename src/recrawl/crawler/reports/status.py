@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from recrawl.crawler.control.announced import unannounced
-from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.control.addresses.intake import REFUSALS
+from recrawl.crawler.control.dispatching.robots_txt import crawl_delay_of
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.intake import REFUSALS
-from recrawl.crawler.control.robots_txt import crawl_delay_of
+from recrawl.crawler.control.revisiting.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.control.worth.announced import unannounced
 from recrawl.crawler.facts import MEASURES, CrawlFacts, SolvedFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.activity import activity_report

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-from recrawl.crawler.control.dispatch import Dispatcher
-from recrawl.crawler.control.scope import why_outside
+from recrawl.crawler.control.addresses.scope import why_outside
+from recrawl.crawler.control.dispatching.dispatch import Dispatcher
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.terms import Discovery, HostRecord

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from recrawl.crawler.control.forgetting_rate import ForgettingRate
+from recrawl.crawler.control.fleet.forgetting_rate import ForgettingRate
 from recrawl.terms import BufferedPage
 
 MOST_BYTES: Final = 64 * 1024 * 1024  # of bodies that wait, until robots hold back

@@ -11,23 +11,23 @@ from functools import partial
 from math import inf
 from random import Random
 
-from recrawl.crawler.control.activation import ActivationPolicy, TargetRobots
-from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.budget import FetchBudget
-from recrawl.crawler.control.capacity import Capacity
-from recrawl.crawler.control.dispatch import Dispatcher
-from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.intake import LOW_YIELD
-from recrawl.crawler.control.logins import LAPSED
-from recrawl.crawler.control.one_price import OnePrice
-from recrawl.crawler.control.policies import revisit_policy
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.reach import Reach, reach_of
-from recrawl.crawler.control.returns import Returns
-from recrawl.crawler.control.revisit_policy import RevisitPolicy
-from recrawl.crawler.control.robots_txt import robots_from_answer
-from recrawl.crawler.control.scope import why_outside
-from recrawl.crawler.control.timetables import Timetables
+from recrawl.crawler.control.addresses.intake import LOW_YIELD
+from recrawl.crawler.control.addresses.reach import Reach, reach_of
+from recrawl.crawler.control.addresses.scope import why_outside
+from recrawl.crawler.control.answers.logins import LAPSED
+from recrawl.crawler.control.dispatching.budget import FetchBudget
+from recrawl.crawler.control.dispatching.dispatch import Dispatcher
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.dispatching.robots_txt import robots_from_answer
+from recrawl.crawler.control.fleet.activation import ActivationPolicy, TargetRobots
+from recrawl.crawler.control.fleet.capacity import Capacity
+from recrawl.crawler.control.revisiting.believed import Believed
+from recrawl.crawler.control.revisiting.due_times import DueTimes
+from recrawl.crawler.control.revisiting.policies import revisit_policy
+from recrawl.crawler.control.revisiting.revisit_policy import RevisitPolicy
+from recrawl.crawler.control.revisiting.timetables import Timetables
+from recrawl.crawler.control.worth.one_price import OnePrice
+from recrawl.crawler.control.worth.returns import Returns
 from recrawl.crawler.facts import SettingsFacts
 from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended, recover

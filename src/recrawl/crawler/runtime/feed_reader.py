@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-from recrawl.crawler.control.chunks import chunks
-from recrawl.crawler.control.word_differences import marked_words
+from recrawl.crawler.control.texts.chunks import chunks
+from recrawl.crawler.control.texts.word_differences import marked_words
 from recrawl.crawler.ports import Feed, PageIndex
 from recrawl.terms import Change, ChangeKind, Document, Item
 

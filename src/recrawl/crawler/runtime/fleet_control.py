@@ -15,10 +15,10 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from recrawl.crawler.control.activation import ActivationPolicy
-from recrawl.crawler.control.crowding import Crowding
-from recrawl.crawler.control.forgetting_rate import ForgettingRate
-from recrawl.crawler.control.room import most_to_win
+from recrawl.crawler.control.fleet.activation import ActivationPolicy
+from recrawl.crawler.control.fleet.crowding import Crowding
+from recrawl.crawler.control.fleet.forgetting_rate import ForgettingRate
+from recrawl.crawler.control.fleet.room import most_to_win
 from recrawl.crawler.facts import (
     MEASURES,
     ControlFacts,
@@ -37,8 +37,8 @@ from recrawl.errors import InvalidModel, NotConverged
 from recrawl.kernels.compile import seldom
 
 if TYPE_CHECKING:
-    from recrawl.crawler.control.drift import AdaptiveRobots
-    from recrawl.crawler.control.regularity import RobotsPlan
+    from recrawl.crawler.control.fleet.drift import AdaptiveRobots
+    from recrawl.crawler.control.fleet.regularity import RobotsPlan
     from recrawl.fleet import ControlledBuffer
 
 _Answer = TypeVar("_Answer")
@@ -331,14 +331,14 @@ class FleetControl:
     # The solvers are imported where they are called, beside the crawl, not at its start.
 
     def _to_win(self) -> float:
-        from recrawl.crawler.control.drift import measured_regularity
-        from recrawl.crawler.control.regularity import starvation_to_win
+        from recrawl.crawler.control.fleet.drift import measured_regularity
+        from recrawl.crawler.control.fleet.regularity import starvation_to_win
 
         regularity = measured_regularity(self._fetches, self._services)
         return 0.0 if regularity.is_exponential else starvation_to_win(self._model(), regularity)
 
     def _first(self) -> "AdaptiveRobots":
-        from recrawl.crawler.control.drift import AdaptiveRobots, measured_regularity
+        from recrawl.crawler.control.fleet.drift import AdaptiveRobots, measured_regularity
 
         regularity = measured_regularity(self._fetches, self._services)
         return AdaptiveRobots(

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.importance import ExpectedImportance, share_before_visit
-from recrawl.crawler.control.telling import worth_telling
 from recrawl.crawler.control.urls import folder_of, host_of
+from recrawl.crawler.control.worth.importance import ExpectedImportance, share_before_visit
+from recrawl.crawler.control.worth.telling import worth_telling
 from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.learning.counts import shrunk_means

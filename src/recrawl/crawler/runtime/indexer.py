@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
 
-from recrawl.crawler.control.doubts import is_doubted, is_joined
-from recrawl.crawler.control.farewells import ENDED
-from recrawl.crawler.control.gists import Gist, gist, is_list, names_links_only
-from recrawl.crawler.control.lifecycle import KEEPS
-from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on, unsorted
-from recrawl.crawler.control.refusals import REFUSED
-from recrawl.crawler.control.shared_texts import SharedTexts
-from recrawl.crawler.control.soft_errors import (
+from recrawl.crawler.control.addresses.doubts import is_doubted, is_joined
+from recrawl.crawler.control.addresses.gists import Gist, gist, is_list, names_links_only
+from recrawl.crawler.control.addresses.lists import goes_on, leads_elsewhere, leads_on, unsorted
+from recrawl.crawler.control.answers.farewells import ENDED
+from recrawl.crawler.control.answers.lifecycle import KEEPS
+from recrawl.crawler.control.answers.refusals import REFUSED
+from recrawl.crawler.control.answers.shared_texts import SharedTexts
+from recrawl.crawler.control.answers.soft_errors import (
     NO_PAGE,
     PROBE,
     Suspicion,
@@ -28,8 +28,8 @@ from recrawl.crawler.control.soft_errors import (
     is_probe,
     leads_to_sign_in,
 )
-from recrawl.crawler.control.tiers import ASKED
 from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.control.worth.tiers import ASKED
 from recrawl.crawler.ports import ChanceLearner
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.outcomes import Finding, update_of

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from recrawl.crawler.control.dispatch import Dispatcher, Resolve
-from recrawl.crawler.control.host_records import host_record
+from recrawl.crawler.control.dispatching.dispatch import Dispatcher, Resolve
+from recrawl.crawler.control.dispatching.host_records import host_record
 from recrawl.crawler.ports import Resolver
 from recrawl.crawler.runtime.parts import World
 from recrawl.errors import FetchError, InvalidSettings

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
-from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.lifecycle import KEEPS, is_removed, next_state
-from recrawl.crawler.control.promises import promise_of
+from recrawl.crawler.control.answers.lifecycle import KEEPS, is_removed, next_state
+from recrawl.crawler.control.answers.promises import promise_of
+from recrawl.crawler.control.revisiting.due_times import DueTimes
 from recrawl.quantities import show_duration
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
 

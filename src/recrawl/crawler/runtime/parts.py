@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf
 
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.scope import Weights
-from recrawl.crawler.control.timetables import ProbedBy
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Weights
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.revisiting.timetables import ProbedBy
 from recrawl.crawler.facts import InstantFacts
 from recrawl.crawler.ports import (
     AdmissionLimits,

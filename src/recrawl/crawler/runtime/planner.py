@@ -14,22 +14,27 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.announced import UNPROVED, announced_changes, heard_until, unannounced
-from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.births import lasting_share
-from recrawl.crawler.control.capacity import Capacity
-from recrawl.crawler.control.dispatch import Dispatcher
-from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.control.dispatching.dispatch import Dispatcher
+from recrawl.crawler.control.dispatching.host_queue import by_server
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.host_queue import by_server
-from recrawl.crawler.control.openings import Openings, plan_openings
-from recrawl.crawler.control.plan_budget import budget_for_pages, budget_for_revisits
-from recrawl.crawler.control.removal_hazards import REMEMBERED_S
-from recrawl.crawler.control.revisit_policy import FastClock, Replan, ask_for_plan
-from recrawl.crawler.control.timetables import learn_timetable
-from recrawl.crawler.control.told_clocks import clocks_text
+from recrawl.crawler.control.fleet.capacity import Capacity
+from recrawl.crawler.control.revisiting.believed import Believed
+from recrawl.crawler.control.revisiting.due_times import DueTimes
+from recrawl.crawler.control.revisiting.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.control.revisiting.plan_budget import budget_for_pages, budget_for_revisits
+from recrawl.crawler.control.revisiting.revisit_policy import FastClock, Replan, ask_for_plan
+from recrawl.crawler.control.revisiting.timetables import learn_timetable
+from recrawl.crawler.control.revisiting.told_clocks import clocks_text
 from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.control.worth.announced import (
+    UNPROVED,
+    announced_changes,
+    heard_until,
+    unannounced,
+)
+from recrawl.crawler.control.worth.births import lasting_share
+from recrawl.crawler.control.worth.openings import Openings, plan_openings
+from recrawl.crawler.control.worth.removal_hazards import REMEMBERED_S
 from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.importance import ImportanceKeeper

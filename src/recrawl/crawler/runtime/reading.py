@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final, TypeVar
 
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.runtime.stopping import wait_until
 from recrawl.errors import PoisonPage, ReadingPutOff

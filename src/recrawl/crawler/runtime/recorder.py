@@ -11,27 +11,27 @@ from functools import partial
 from math import inf
 from typing import Final, NamedTuple
 
-from recrawl.crawler.control.confirmations import Confirmations
-from recrawl.crawler.control.dispatch import Dispatcher
-from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.farewells import ENDED, Farewells
-from recrawl.crawler.control.finders import Finders
-from recrawl.crawler.control.host_records import host_record
-from recrawl.crawler.control.importance import ExpectedImportance
-from recrawl.crawler.control.intake import (
+from recrawl.crawler.control.addresses.intake import (
     BEYOND_BOUNDS,
     DOMAIN_FULL,
     DomainIntake,
     HostIntake,
 )
-from recrawl.crawler.control.lifecycle import KEEPS, next_state
-from recrawl.crawler.control.logins import LAPSED, Logins
-from recrawl.crawler.control.refusals import REFUSED, Refusals, Verdict
-from recrawl.crawler.control.removals import BY_CHANCE, Removals
-from recrawl.crawler.control.second_looks import SecondLooks
-from recrawl.crawler.control.soft_errors import SoftErrors
+from recrawl.crawler.control.addresses.yields import AddressYields
+from recrawl.crawler.control.answers.confirmations import Confirmations
+from recrawl.crawler.control.answers.farewells import ENDED, Farewells
+from recrawl.crawler.control.answers.lifecycle import KEEPS, next_state
+from recrawl.crawler.control.answers.logins import LAPSED, Logins
+from recrawl.crawler.control.answers.refusals import REFUSED, Refusals, Verdict
+from recrawl.crawler.control.answers.second_looks import SecondLooks
+from recrawl.crawler.control.answers.soft_errors import SoftErrors
+from recrawl.crawler.control.dispatching.dispatch import Dispatcher
+from recrawl.crawler.control.dispatching.host_records import host_record
+from recrawl.crawler.control.revisiting.due_times import DueTimes
+from recrawl.crawler.control.revisiting.removals import BY_CHANCE, Removals
 from recrawl.crawler.control.urls import host_of
-from recrawl.crawler.control.yields import AddressYields
+from recrawl.crawler.control.worth.finders import Finders
+from recrawl.crawler.control.worth.importance import ExpectedImportance
 from recrawl.crawler.ports import ChanceLearner
 from recrawl.crawler.runtime.outcomes import Finding, removes
 from recrawl.crawler.runtime.parts import Rules, World

@@ -7,9 +7,9 @@ indexer finishes a page (a departure) the control may start one more.
 import asyncio
 from collections.abc import Callable
 
-from recrawl.crawler.control.activation import ActivationPolicy
-from recrawl.crawler.control.capacity import Capacity
-from recrawl.crawler.control.dispatch import AskRobots, Resolve
+from recrawl.crawler.control.dispatching.dispatch import AskRobots, Resolve
+from recrawl.crawler.control.fleet.activation import ActivationPolicy
+from recrawl.crawler.control.fleet.capacity import Capacity
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.fleet_control import FleetControl
 from recrawl.crawler.runtime.name_reader import NameReader

@@ -3,17 +3,17 @@
 from dataclasses import replace
 from typing import Final
 
-from recrawl.crawler.control.dispatch import AskRobots, Dispatcher
-from recrawl.crawler.control.host_records import host_record
-from recrawl.crawler.control.openings import RULES_HOLD_S
-from recrawl.crawler.control.retry import retry_after_s
-from recrawl.crawler.control.robots_txt import (
+from recrawl.crawler.control.dispatching.dispatch import AskRobots, Dispatcher
+from recrawl.crawler.control.dispatching.host_records import host_record
+from recrawl.crawler.control.dispatching.retry import retry_after_s
+from recrawl.crawler.control.dispatching.robots_txt import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
     RobotsRules,
     robots_from_answer,
 )
 from recrawl.crawler.control.urls import host_of, join
+from recrawl.crawler.control.worth.openings import RULES_HOLD_S
 from recrawl.crawler.runtime.outcomes import disallowed
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.recorder import Recorder

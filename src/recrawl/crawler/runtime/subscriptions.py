@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from recrawl.crawler.control.hubs import LEASE_S, hub_of, tried_again_s
+from recrawl.crawler.control.answers.hubs import LEASE_S, hub_of, tried_again_s
 from recrawl.crawler.runtime.parts import World
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse, Subscription

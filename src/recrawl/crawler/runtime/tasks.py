@@ -3,11 +3,17 @@
 import asyncio
 from math import inf
 
-from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill, Resolve
-from recrawl.crawler.control.due_times import OUTSIDE, RESTING
-from recrawl.crawler.control.scope import is_unwanted
-from recrawl.crawler.control.tiers import NEW
-from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.control.addresses.scope import is_unwanted
+from recrawl.crawler.control.addresses.yields import LITTLE
+from recrawl.crawler.control.dispatching.dispatch import (
+    AskRobots,
+    Dispatcher,
+    Fetch,
+    Refill,
+    Resolve,
+)
+from recrawl.crawler.control.revisiting.due_times import OUTSIDE, RESTING
+from recrawl.crawler.control.worth.tiers import NEW
 from recrawl.crawler.runtime.outcomes import disallowed
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.recorder import Recorder

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.revisiting.believed import Believed
 from recrawl.crawler.ports import Offload, Visits
 
 _PART: Final = 5_000  # pages that are read or written at once

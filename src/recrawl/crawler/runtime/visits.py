@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from recrawl.crawler.control.dispatch import Dispatcher
-from recrawl.crawler.control.doubts import is_doubted
-from recrawl.crawler.control.host_records import host_record
-from recrawl.crawler.control.lifecycle import outcome_of_status
-from recrawl.crawler.control.obsolescence import patience_s
-from recrawl.crawler.control.refresh import refresh_of
-from recrawl.crawler.control.shared_targets import SharedTargets
-from recrawl.crawler.control.soft_errors import PROBE, is_probe, leads_to_sign_in
+from recrawl.crawler.control.addresses.doubts import is_doubted
+from recrawl.crawler.control.answers.lifecycle import outcome_of_status
+from recrawl.crawler.control.answers.refresh import refresh_of
+from recrawl.crawler.control.answers.shared_targets import SharedTargets
+from recrawl.crawler.control.answers.soft_errors import PROBE, is_probe, leads_to_sign_in
+from recrawl.crawler.control.dispatching.dispatch import Dispatcher
+from recrawl.crawler.control.dispatching.host_records import host_record
+from recrawl.crawler.control.fleet.obsolescence import patience_s
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.outcomes import Finding, is_outdated, update_of

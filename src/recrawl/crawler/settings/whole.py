@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.addresses.scope import Scope
 from recrawl.crawler.control.urls import host_of, in_punycode, normalise
 from recrawl.crawler.ports import StatePlace
 from recrawl.errors import InvalidSettings

@@ -17,18 +17,18 @@ from typing import Final
 
 import numpy as np
 
-from recrawl.crawler.control.activation import ActivationPolicy
-from recrawl.crawler.control.budget import GrantedBudget
-from recrawl.crawler.control.demand import Told, demand_at_prices, parts_of_budget
-from recrawl.crawler.control.host_queue import n_by_ip_address
-from recrawl.crawler.control.ip_addresses import IpAddressState
-from recrawl.crawler.control.revisit_policy import RevisitPolicy
+from recrawl.crawler.control.dispatching.budget import GrantedBudget
+from recrawl.crawler.control.dispatching.demand import Told, demand_at_prices, parts_of_budget
+from recrawl.crawler.control.dispatching.host_queue import n_by_ip_address
+from recrawl.crawler.control.dispatching.ip_addresses import IpAddressState
+from recrawl.crawler.control.fleet.activation import ActivationPolicy
+from recrawl.crawler.control.revisiting.revisit_policy import RevisitPolicy
 from recrawl.crawler.database.ip_addresses import exchange_ip_addresses, share_ip_addresses
 from recrawl.crawler.database.membership import Membership, Standing
 from recrawl.crawler.fetch.http import HttpFetcher
-from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
-from recrawl.crawler.fetch.isolation.reader import Limits
-from recrawl.crawler.fetch.signature import signature
+from recrawl.crawler.fetch.reading.isolation.extractor import IsolatedExtractor
+from recrawl.crawler.fetch.reading.isolation.reader import Limits
+from recrawl.crawler.fetch.reading.signature import signature
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.ports import EventSink, Fetcher, Frontier

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recrawl.crawler.control.activation import ActivationPolicy
-from recrawl.crawler.control.revisit_policy import RevisitPolicy
-from recrawl.crawler.fetch.in_place import InPlaceExtractor
-from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
-from recrawl.crawler.fetch.isolation.reader import Limits
+from recrawl.crawler.control.fleet.activation import ActivationPolicy
+from recrawl.crawler.control.revisiting.revisit_policy import RevisitPolicy
+from recrawl.crawler.fetch.reading.in_place import InPlaceExtractor
+from recrawl.crawler.fetch.reading.isolation.extractor import IsolatedExtractor
+from recrawl.crawler.fetch.reading.isolation.reader import Limits
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.frontier.store import drop_copies
 from recrawl.crawler.index.memory import MemoryIndex

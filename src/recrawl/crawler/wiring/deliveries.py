@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recrawl.crawler.control.scope import Weights
+from recrawl.crawler.control.addresses.scope import Weights
 from recrawl.crawler.frontier.store import lock_state
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.runtime.delivering import Courier, CourierRules, Verified

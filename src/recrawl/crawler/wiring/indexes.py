@@ -24,7 +24,7 @@ def open_index(
     if isinstance(state, Path):
         if read_only:
             return TantivyIndex(state / "index", language=language, read_only=True)
-        from recrawl.crawler.fetch.signature import signature
+        from recrawl.crawler.fetch.reading.signature import signature
 
         return TantivyIndex(state / "index", language=language, mark=signature)
     check_state(state)

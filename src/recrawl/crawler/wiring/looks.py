@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 from dataclasses import dataclass, replace
 
-from recrawl.crawler.control.robots_txt import RobotsRules
+from recrawl.crawler.control.dispatching.robots_txt import RobotsRules
 from recrawl.crawler.control.urls import host_of, join
-from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
-from recrawl.crawler.fetch.isolation.reader import Limits
-from recrawl.crawler.fetch.markdown import is_available
-from recrawl.crawler.fetch.reading_rules import ContentRule
+from recrawl.crawler.fetch.reading.isolation.extractor import IsolatedExtractor
+from recrawl.crawler.fetch.reading.isolation.reader import Limits
+from recrawl.crawler.fetch.reading.markdown import is_available
+from recrawl.crawler.fetch.reading.reading_rules import ContentRule
 from recrawl.crawler.fetch.robots import REDIRECTS, robots_of
 from recrawl.crawler.ports import Fetcher
 from recrawl.crawler.settings import Settings

@@ -4,12 +4,12 @@ import zlib
 from collections.abc import Callable
 from functools import cache
 
-from recrawl.crawler.control.scope import Weights
-from recrawl.crawler.fetch.extract import PageExtractor
-from recrawl.crawler.fetch.main_content import READING
-from recrawl.crawler.fetch.markdown import is_available
-from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
-from recrawl.crawler.fetch.signature import raw_hash
+from recrawl.crawler.control.addresses.scope import Weights
+from recrawl.crawler.fetch.reading.extract import PageExtractor
+from recrawl.crawler.fetch.reading.main_content import READING
+from recrawl.crawler.fetch.reading.markdown import is_available
+from recrawl.crawler.fetch.reading.reading_rules import ContentRule, ReadingRules
+from recrawl.crawler.fetch.reading.signature import raw_hash
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InvalidSettings
 from recrawl.terms import INDEXABLE, FetchResponse

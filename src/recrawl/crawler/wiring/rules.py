@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.crawler.control.activation import ActivationPolicy
-from recrawl.crawler.control.admission import Admission
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.politeness import PolitenessRules
-from recrawl.crawler.control.retry import Backoff
-from recrawl.crawler.control.revisit_policy import RevisitPolicy
-from recrawl.crawler.control.scope import Scope, Weights
-from recrawl.crawler.control.timetables import ProbedBy
+from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.scope import Scope, Weights
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.dispatching.politeness import PolitenessRules
+from recrawl.crawler.control.dispatching.retry import Backoff
+from recrawl.crawler.control.fleet.activation import ActivationPolicy
+from recrawl.crawler.control.revisiting.revisit_policy import RevisitPolicy
+from recrawl.crawler.control.revisiting.timetables import ProbedBy
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.crawler.runtime.parts import ImportanceRules, Rules

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from recrawl.crawler.fetch.feeds import read_feed
+from recrawl.crawler.fetch.reading.feeds import read_feed
 from recrawl.crawler.frontier.deliveries import SqliteDeliveries
 from recrawl.crawler.frontier.door import VisitDoor
 from recrawl.crawler.frontier.history import SqliteHistory

@@ -5,7 +5,7 @@ from contextlib import closing
 from itertools import groupby
 from time import time
 
-from recrawl.crawler.control.due_times import DISCOVERED
+from recrawl.crawler.control.revisiting.due_times import DISCOVERED
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.settings import Settings

@@ -13,7 +13,7 @@ from crawlee.sessions import Session
 from crawlee.statistics import Statistics
 from typing_extensions import override
 
-from recrawl.crawler.control.lifecycle import outcome_of_status
+from recrawl.crawler.control.answers.lifecycle import outcome_of_status
 from recrawl.crawler.wiring.reading import text_signature
 from recrawl.integrations.crawlee.requests import RecrawlRequests
 

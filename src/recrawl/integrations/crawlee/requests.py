@@ -17,8 +17,8 @@ from crawlee.request_loaders import RequestManager
 from crawlee.storage_clients.models import ProcessedRequest
 from typing_extensions import override
 
-from recrawl.crawler.control.due_times import DISCOVERED
-from recrawl.crawler.control.lifecycle import RevisitRules, outcome_of_status
+from recrawl.crawler.control.answers.lifecycle import RevisitRules, outcome_of_status
+from recrawl.crawler.control.revisiting.due_times import DISCOVERED
 from recrawl.crawler.control.urls import host_of
 from recrawl.errors import InvalidSettings
 from recrawl.held_files import StateLock

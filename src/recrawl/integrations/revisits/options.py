@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 
 
 @dataclass(frozen=True, slots=True)

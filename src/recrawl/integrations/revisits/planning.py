@@ -11,11 +11,11 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.policies import ByWorth, revisit_policy
-from recrawl.crawler.control.revisit_policy import Replan, ask_for_plan
+from recrawl.crawler.control.revisiting.believed import Believed
+from recrawl.crawler.control.revisiting.due_times import DueTimes
+from recrawl.crawler.control.revisiting.policies import ByWorth, revisit_policy
+from recrawl.crawler.control.revisiting.revisit_policy import Replan, ask_for_plan
 from recrawl.crawler.runtime.visit_learner import VisitLearner
 from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.integrations.revisits.store import VisitStore

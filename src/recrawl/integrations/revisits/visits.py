@@ -6,8 +6,8 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Any, Final
 
-from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.lifecycle import next_state
+from recrawl.crawler.control.answers.lifecycle import next_state
+from recrawl.crawler.control.revisiting.due_times import DueTimes
 from recrawl.integrations.revisits.store import PageRow, Row
 from recrawl.terms import Lease, Outcome, PageState
 

@@ -18,7 +18,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from typing_extensions import override
 
-from recrawl.crawler.control.estimate import estimate_freshness, rate_bounds
+from recrawl.crawler.control.revisiting.estimate import estimate_freshness, rate_bounds
 from recrawl.errors import RecrawlError
 from recrawl.integrations.scrapy.options import DEFAULTS
 from recrawl.integrations.scrapy.store import RequestStore

@@ -9,8 +9,8 @@ from typing import Any, Final
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.scope import Weights
+from recrawl.crawler.control.addresses.scope import Weights
+from recrawl.crawler.control.answers.lifecycle import RevisitRules
 from recrawl.errors import InputError, InvalidSettings
 from recrawl.integrations.revisits.options import RevisitOptions
 from recrawl.quantities import parse_duration_s, parse_rate_per_s

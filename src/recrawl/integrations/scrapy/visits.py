@@ -16,8 +16,8 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from recrawl.crawler.control.due_times import DISCOVERED
-from recrawl.crawler.control.lifecycle import outcome_of_status
+from recrawl.crawler.control.answers.lifecycle import outcome_of_status
+from recrawl.crawler.control.revisiting.due_times import DISCOVERED
 from recrawl.crawler.control.urls import host_of
 from recrawl.errors import StateError
 from recrawl.integrations.revisits.planning import RevisitPlanner

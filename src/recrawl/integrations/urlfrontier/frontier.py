@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import xxhash
 
-from recrawl.crawler.control.due_times import DISCOVERED
+from recrawl.crawler.control.revisiting.due_times import DISCOVERED
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.held_files import StateLock
 from recrawl.integrations.revisits.options import RevisitOptions

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from recrawl.crawler.control.lifecycle import outcome_of_status
+from recrawl.crawler.control.answers.lifecycle import outcome_of_status
 from recrawl.terms import Outcome
 
 _LONGEST: Final = 1_000

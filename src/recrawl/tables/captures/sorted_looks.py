@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import pyarrow as pa
 
-from recrawl.crawler.control.lifecycle import outcome_of_status
+from recrawl.crawler.control.answers.lifecycle import outcome_of_status
 from recrawl.errors import StateError
 from recrawl.tables.captures.looks import Look
 

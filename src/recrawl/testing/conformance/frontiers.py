@@ -11,8 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.due_times import BESIDE, BESIDE_BACK, LISTED_AGAIN, OUTSIDE, WIDENED
-from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.control.addresses.yields import LITTLE
+from recrawl.crawler.control.revisiting.due_times import (
+    BESIDE,
+    BESIDE_BACK,
+    LISTED_AGAIN,
+    OUTSIDE,
+    WIDENED,
+)
 from recrawl.crawler.facts import EndFacts, SettingsFacts
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (

@@ -5,7 +5,12 @@ from math import isfinite
 import numpy as np
 
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.revisit_policy import NextVisit, PageVisit, Replan, RevisitPolicy
+from recrawl.crawler.control.revisiting.revisit_policy import (
+    NextVisit,
+    PageVisit,
+    Replan,
+    RevisitPolicy,
+)
 
 _NOW_S, _DAY_S = 1_800_000_000.0, 86_400.0
 _MOST_MEMORY = 1_024  # bytes of a page

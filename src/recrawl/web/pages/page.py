@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from recrawl.crawler.control.word_differences import word_steps
+from recrawl.crawler.control.texts.word_differences import word_steps
 from recrawl.quantities import show_bytes
 from recrawl.web.markup import Child, Markup, element, link
 from recrawl.web.pages.layout import ago, brief, counted, document, facts_list, spoken

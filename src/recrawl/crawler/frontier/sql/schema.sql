@@ -32,7 +32,7 @@ CREATE TABLE page (
     discovered_s REAL NOT NULL,
     lastmod_s REAL, -- as a sitemap says
     due_s REAL NOT NULL,
-    tier INTEGER NOT NULL DEFAULT 0, -- queue of its host that it waits in; see control/tiers.py
+    tier INTEGER NOT NULL DEFAULT 0, -- queue of its host that it waits in; see control/worth/tiers.py
     visits INTEGER NOT NULL DEFAULT 0,
     changes INTEGER NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0, -- visits in a row that told nothing
@@ -186,7 +186,7 @@ CREATE TABLE birth (
     lead_s REAL NOT NULL DEFAULT 0 -- by so much in all
 ) STRICT;
 
--- What the revisit policy has learned from the visits of a page: bytes as control/kept_beliefs.py
+-- What the revisit policy has learned from the visits of a page: bytes as control/revisiting/kept_beliefs.py
 -- has them.
 CREATE TABLE belief (
     page_id INTEGER PRIMARY KEY REFERENCES page (id),

@@ -1,5 +1,5 @@
 -- What was learned from the visits of pages, and of what hosts announce and date: bytes as
--- crawler/control/kept_beliefs.py has them. Since version 2.
+-- crawler/control/revisiting/kept_beliefs.py has them. Since version 2.
 
 CREATE TABLE belief (
     page_id INTEGER PRIMARY KEY REFERENCES page (id),

@@ -1,0 +1,1 @@
+"""Addresses: which belong to a crawl, and which of them are worth a try."""

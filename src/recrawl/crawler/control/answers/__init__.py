@@ -1,0 +1,1 @@
+"""Answers of servers: what they mean, and what becomes of the page."""

@@ -1,0 +1,142 @@
+"""Errors that are called pages: what a host says, with status 200, of what does not exist.
+
+A page is suspect when it is called like an error, or hardly says more than that it is one, or is
+the third on its host that says the same but for its own name. Then, at most once a day for each
+host, an address is asked for that cannot exist; what says the same as that is no page. The address
+is visited like any page, in its turn, and never indexed.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import xxhash
+
+from recrawl.crawler.control.texts.letters import folded
+from recrawl.crawler.control.urls import host_of, path_of
+
+NO_PAGE: Final = "says what its host says of an address that does not exist"
+PROBE: Final = "asked for to learn what its host says of an address that does not exist"
+_DAY_S: Final = 86_400.0
+_PROBE: Final = re.compile(r"/zq[0-9a-f]{16}(?:\.\w{1,8})?$", re.ASCII)
+_ENDING: Final = re.compile(r"\.\w{1,8}$", re.ASCII)
+_CALLED: Final = re.compile(
+    r"\b(?:404|not found|no such (?:page|file)|does(?: not|n't) exist|(?:page|file) not found)\b",
+    re.IGNORECASE,
+)
+_SIGN_IN: Final = re.compile(
+    r"/(?:(?:log|sign)[-_]?in|wp-login|sso|authenticate|adfs/ls|saml2?/\w{1,20}|openid-connect/auth"
+    r"|oauth2?/(?:v\d[\d.]*/)?auth(?:orize)?)(?:\.\w{1,5})?(?:[/?]|$)",
+    re.IGNORECASE,
+)
+_NAMES: Final = re.compile(r"[\W_]+")
+_SHORT: Final = 400  # characters of a text that says hardly more
+_SHORTEST: Final = 3  # characters of a name in an address
+_FEW_WORDS: Final = 3  # texts of fewer say nothing
+_ALIKE: Final = 3  # pages that say the same, from which on they are suspect
+_MOST: Final = 20_000  # characters that count
+_MOST_TEXTS: Final = 100_000
+
+
+class Suspicion(NamedTuple):
+    """Verdict on a page."""
+
+    is_error: bool = False
+    is_suspect: bool = False  # to be read again at its next visit, whatever it says
+    ask: str | None = None  # an address that cannot exist, to be visited
+    has_ended: bool = False  # it says what pages of its host end with
+
+
+def is_probe(url: str) -> bool:
+    """Tell whether an address was made up to learn what a host says of what does not exist."""
+    return _PROBE.search(url) is not None
+
+
+def ends_like(url: str, probe: str) -> str:
+    """Return an address that was made up, with the ending that a page's has (``.html``)."""
+    ending = _ENDING.search(url.partition("?")[0].rpartition("/")[2])
+    return probe if ending is None else probe + ending[0]
+
+
+def leads_to_sign_in(url: str, target: str) -> bool:
+    """Tell whether a redirect leads from a page to where people sign in.
+
+    Parameters
+    ----------
+    url, target : of the page, and where it leads, in normal form
+    """
+    return not _SIGN_IN.search(path_of(url)) and _SIGN_IN.search(path_of(target)) is not None
+
+
+class SoftErrors:
+    """Learns what hosts say of what does not exist. In memory: asked anew after a start."""
+
+    def __init__(self) -> None:
+        self._says: dict[str, set[int]] = {}  # of hosts, what they say of made-up addresses
+        self._alike: dict[int, tuple[str, ...]] = {}  # the first pages of a host that say the same
+        self._read_again: set[str] = set()
+        self._asked_s: dict[str, float] = {}
+
+    def observe(self, url: str, title: str, text: str, now_s: float) -> Suspicion:
+        """Judge a page that answered with content.
+
+        Parameters
+        ----------
+        url, title, text : of the page
+        now_s : instant of the visit
+        """
+        host, mark = host_of(url), mark_of(url, title, text)
+        if is_probe(url):
+            self._says.setdefault(host, set()).add(mark)
+            return Suspicion(is_error=True)
+        if not mark:
+            return Suspicion()
+        if mark in self._says.get(host, ()):
+            self._read_again.discard(url)
+            return Suspicion(is_error=True)
+        if len(self._alike) > _MOST_TEXTS:
+            self._alike.clear()
+            self._asked_s.clear()
+            self._read_again.clear()
+        said = hash((host, mark))
+        alike = self._alike.get(said, ())
+        known = {one.partition("?")[0] for one in alike}  # a query sorts, or chooses: no suspicion
+        if url.partition("?")[0] not in known and len(alike) < _ALIKE:
+            alike = self._alike[said] = (*alike, url)
+        is_called = _CALLED.search(title if len(text) > _SHORT else f"{title}\n{text}")
+        if len(alike) < _ALIKE and not is_called:
+            return Suspicion()
+        self._read_again.update(alike)
+        asked_s = self._asked_s.get(host)
+        if asked_s is not None and now_s - asked_s < _DAY_S:
+            return Suspicion(is_suspect=True)
+        self._asked_s[host] = now_s
+        name = xxhash.xxh3_64_hexdigest(f"{host} {now_s // _DAY_S}".encode())
+        folder = url.partition("?")[0].rpartition("/")[0]
+        return Suspicion(is_suspect=True, ask=f"{folder}/zq{name}")
+
+    def is_suspect(self, url: str) -> bool:
+        """Tell whether a page is to be judged again, though it says what it said."""
+        return url in self._read_again
+
+
+@lru_cache(1)  # asked some three times a page
+def mark_of(url: str, title: str, text: str) -> int:
+    """Return what texts have in common but for what their addresses name; 0: too short.
+
+    Only this process understands it.
+    """
+    said = folded(f"{title} {text}"[:_MOST])
+    kept = list(set(said.split()))
+    for name in set(_NAMES.split(path_of(url).casefold())):
+        if len(name) >= _SHORTEST and name in said:
+            kept = [word for word in kept if name not in word]
+    if len(kept) < _FEW_WORDS:
+        return 0
+    return hash(frozenset(kept)) or 1
+
+
+def share_kept(held: tuple[str, str], said: tuple[str, str]) -> float:
+    """Return which share of the words of a title and text is said by others, too; 1 of none."""
+    words, now = (set(folded(" ".join(one)[:_MOST]).split()) for one in (held, said))
+    return len(words & now) / len(words) if words else 1.0

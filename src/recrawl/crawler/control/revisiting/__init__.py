@@ -1,0 +1,1 @@
+"""Revisits: what is believed of pages, and when each is due again."""

@@ -1,0 +1,1 @@
+"""Texts of pages: cut, compared, and in small letters."""

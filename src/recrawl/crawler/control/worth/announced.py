@@ -1,0 +1,137 @@
+r"""Worth of a look at a sitemap or feed for the changes that it announces.
+
+A page whose change a listing has announced is visited soon; one whose change nobody announces stays
+stale until its own next visit, on average half of its interval :math:`T_i` later. So a change that
+waits in a listing is like an address that others find too, :math:`\ell_i = T_i / 2` later: the cost
+of not having read the listing for a time t grows as :mod:`.births` says, with
+
+.. math:: \nu w = \frac{\theta}{m} \sum_i \lambda_i w_i, \quad
+    \ell = \frac{\sum_i \lambda_i w_i \ell_i}{\sum_i \lambda_i w_i}
+
+over the pages of the host, whose m listings share it. The trust :math:`\theta = 1 - e^{-b}` follows
+from what one signal of the host has proved to be worth, b nats, so that dates that lie bring none.
+A first-order rule: that the visit which follows would have been made later anyway, and is no extra
+cost, holds where the listing tells the truth.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.worth.births import NewPages
+from recrawl.terms import Announcer, Birth, Kind
+
+UNPROVED: Final = NewPages(0.0)
+"""Of a host whose listings have dates of which it is not known yet whether they are true."""
+
+_LEAST_TRUST: Final = 0.2  # below, dates are taken for noise
+
+
+def announced_changes(
+    pages: PlannedPages,
+    trust: NDArray[np.float64],
+    births: Iterable[Birth],
+    prior_rate_per_s: float,
+) -> Mapping[int, NewPages]:
+    """Return what each listing of a host announces, by host; :data:`UNPROVED`: it may.
+
+    Parameters
+    ----------
+    pages : that are kept fresh
+    trust : shape (n,), in [0, 1], in the dates of each page's host; nan: nothing is known of them
+    births : what was read, among it the listings
+    prior_rate_per_s : change rate of a page of which nothing is known
+
+    Notes
+    -----
+    O(n log n).
+    """
+    listings = Counter(one.host_id for one in births if one.kind is not Kind.PAGE)
+    dated = np.flatnonzero(np.isfinite(pages.lastmod_s))
+    hosts, place = np.unique(pages.host_ids[dated], return_inverse=True)
+    known, trusted = pages.change_rates_per_s[dated], trust[dated]
+    rates = np.where(np.isfinite(known), known, prior_rate_per_s) * pages.weights[dated]
+    planned = np.nan_to_num(pages.crawl_rates_per_s[dated])
+    flow = np.where(planned > 0.0, np.nan_to_num(trusted) * rates, 0.0)
+    leads = 0.5 / np.where(planned > 0.0, planned, 1.0)
+    flows, waits, proved = (
+        np.bincount(place, column, minlength=hosts.size)
+        for column in (flow, flow * leads, np.isfinite(trusted))
+    )
+    most = np.zeros(hosts.size)
+    np.maximum.at(most, place, np.nan_to_num(trusted))
+    found: dict[int, NewPages] = {}
+    for number, host in enumerate(hosts.tolist()):
+        if not proved[number]:
+            found[host] = UNPROVED
+        elif flows[number] > 0.0 and most[number] >= _LEAST_TRUST:
+            total, lead_s = float(flows[number]), float(waits[number] / flows[number])
+            share = total / max(listings[host], 1)
+            found[host] = NewPages(share, shared=1.0, lead_s=max(lead_s, 1.0))
+    return found
+
+
+def heard_until(pages: PlannedPages, births: Iterable[Birth]) -> NDArray[np.float64]:
+    """Return until when it is known what the listings of each page's host announce; nan: none do.
+
+    Parameters
+    ----------
+    pages : that are kept fresh
+    births : what was read, among it the listings, of which a host may have several: on average
+
+    Notes
+    -----
+    O(n log n).
+    """
+    hosts, place = np.unique(pages.host_ids, return_inverse=True)
+    number = {host: row for row, host in enumerate(hosts.tolist())}
+    read = [
+        (number[one.host_id], one.last_visit_s)
+        for one in births
+        if one.kind is not Kind.PAGE and one.last_visit_s is not None and one.host_id in number
+    ]
+    table = np.array(read, np.float64).reshape(len(read), 2)
+    of_host = table[:, 0].astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        mean_s = np.bincount(of_host, table[:, 1], hosts.size) / np.bincount(
+            of_host, minlength=hosts.size
+        )
+    return np.asarray(mean_s[place])
+
+
+def unannounced(
+    pages: PlannedPages,
+    announcers: Mapping[int, Announcer],
+    seen_s: NDArray[np.float64],
+    now_s: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how old copies count as, and the chance that what is announced of each is not true.
+
+    Parameters
+    ----------
+    pages : that are kept fresh
+    announcers : by the id of a host
+    seen_s : shape (n,), instants that the copies are of; nan: there was none
+    now_s : the instant
+
+    Notes
+    -----
+    Of a page that is listed, a share of the changes would have been announced, up to the instant
+    until which that was heard: only the others, and those since, can be there unseen. O(n).
+    """
+    hosts, place = np.unique(pages.host_ids, return_inverse=True)
+    none = Announcer(0.0, 0.0, -np.inf)
+    told = [announcers.get(host, none) for host in hosts.tolist()]
+    table = np.array([(one.recall, one.precision, one.heard_s) for one in told], np.float64)
+    recalls, precisions, heard_s = table.reshape(len(told), 3)[place].T
+    ages_s = now_s - seen_s
+    recalls = np.where(np.isfinite(pages.lastmod_s), recalls, 0.0)
+    ages_s = (1.0 - recalls) * ages_s + recalls * np.clip(now_s - heard_s, 0.0, ages_s)
+    waits = (pages.lastmod_s > seen_s) & (pages.lastmod_s <= now_s)
+    # What stands for an older copy than this one was not announced of that.
+    waits &= seen_s == pages.seen_s
+    return ages_s, np.where(waits, 1.0 - precisions, 1.0)

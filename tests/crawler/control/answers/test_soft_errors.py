@@ -1,0 +1,81 @@
+"""When an address that cannot exist is asked for, and what is known of a host afterwards."""
+
+import pytest
+
+from recrawl.crawler.control.answers import soft_errors
+from recrawl.crawler.control.answers.soft_errors import SoftErrors, Suspicion, is_probe
+
+DAY_S, NOW_S = 86_400.0, 1_800_000_000.0
+SORRY = "we are sorry but there is nothing here"
+
+
+def test_the_third_page_that_says_the_same_is_suspect_and_one_address_a_day_is_made_up() -> None:
+    """Until a day has passed a host is not asked again; another host is."""
+    seen = SoftErrors()
+    said = [seen.observe(f"http://a.test/p/{n}", "Shop", SORRY, NOW_S) for n in range(3)]
+    soon = seen.observe("http://a.test/p/3", "Shop", SORRY, NOW_S + DAY_S - 1.0)
+    later = seen.observe("http://a.test/p/4", "Shop", SORRY, NOW_S + DAY_S)
+    other = seen.observe("http://b.test/p/4", "404 not found", SORRY, NOW_S + 1.0)
+
+    assert said[:2] == [Suspicion(), Suspicion()]
+    assert soon == Suspicion(is_suspect=True)
+    asked = [said[2].ask, later.ask, other.ask]
+    assert all(url is not None and is_probe(url) for url in asked)
+    assert len(set(asked)) == 3
+    assert all(one.is_suspect for one in (said[2], later, other))
+    assert seen.is_suspect("http://a.test/p/0") is True
+    assert seen.is_suspect("http://a.test/elsewhere") is False
+
+    seen.observe(later.ask or "", "Shop", SORRY, NOW_S + DAY_S)  # which settles it
+    assert seen.observe("http://a.test/p/0", "Shop", SORRY, NOW_S + DAY_S).is_error
+    assert seen.is_suspect("http://a.test/p/0") is False
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Menu\nNothing to see here.\nThis link does not exist or was deleted.", True),
+        ("Menu\nNothing to see here.\nThis link exists no more.", False),
+        ("Where a file does not exist, it is made. " + "Ferns grow in the shade. " * 20, False),
+    ],
+)
+def test_what_hardly_says_more_than_that_it_is_an_error_is_suspect(text: str, asks: bool) -> None:
+    """Also where its title is that of the whole site; a longer text may speak of errors."""
+    assert (SoftErrors().observe("http://a.test/p/1", "Links", text, NOW_S).ask is not None) is asks
+
+
+def test_what_says_what_a_made_up_address_says_is_an_error() -> None:
+    """And other pages of the host are none."""
+    seen = SoftErrors()
+    probe = "http://a.test/p/zq0123456789abcdef"
+
+    assert seen.observe(probe, "Shop", SORRY, NOW_S) == Suspicion(is_error=True)
+    assert seen.observe("http://a.test/p/1", "Shop", SORRY, NOW_S) == Suspicion(is_error=True)
+    assert seen.observe("http://a.test/p/2", "Shop", "boots of good leather", NOW_S) == Suspicion()
+    assert seen.observe("http://b.test/p/1", "Shop", SORRY, NOW_S) == Suspicion()
+
+
+def test_of_very_many_texts_all_is_forgotten_but_what_hosts_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Then three pages are needed again, and a host may be asked again."""
+    monkeypatch.setattr(soft_errors, "_MOST_TEXTS", 5)
+    seen = SoftErrors()
+    for n in range(3):
+        seen.observe(f"http://a.test/p/{n}", "Shop", SORRY, NOW_S)
+    seen.observe("http://b.test/zq0123456789abcdef", "Shop", SORRY, NOW_S)
+    for n in range(6):
+        seen.observe(f"http://c.test/{n}", "Shop", f"boots number {n} of good leather", NOW_S)
+
+    assert not seen.is_suspect("http://a.test/p/0")
+    asked = [seen.observe(f"http://a.test/p/{n}", "Shop", SORRY, NOW_S).ask for n in range(3)]
+    assert [url is not None for url in asked] == [False, False, True]
+    assert seen.observe("http://b.test/p/1", "Shop", SORRY, NOW_S).is_error
+
+
+def test_what_is_sorted_or_chosen_by_a_query_is_no_suspicion() -> None:
+    """However often a page says the same."""
+    seen = SoftErrors()
+    urls = [f"http://a.test/list?sort={n}" for n in range(9)]
+
+    assert {seen.observe(url, "Shop", SORRY, NOW_S) for url in urls} == {Suspicion()}

@@ -1,0 +1,65 @@
+"""Sources of signals, judged by their latest visits."""
+
+import numpy as np
+import pytest
+
+from recrawl.crawler.control.revisiting.signal_sources import SignalSources
+from recrawl.learning.signals import SignalQuality
+
+
+def shown(
+    sources: SignalSources, n_visits: int, since: int, found: np.ndarray
+) -> dict[int, SignalQuality | None]:
+    """Show the visits of two pages, of sources 0 and 5, up to a number."""
+    source = np.repeat([0, 5], n_visits - since)
+    changed = np.tile(found[since:n_visits], 2)
+    signals = np.concatenate([found[since:n_visits].astype(float), np.ones(n_visits - since)])
+    elapsed = np.tile(0.5 + np.arange(since, n_visits) % 7, 2)
+    return dict(sources.observe(source, elapsed, changed, signals))
+
+
+def test_sources_are_judged_by_what_they_proved() -> None:
+    """The first is right each time, the second cries at every visit.
+
+    120 visits, shown by thirties, are as if they had been shown at once.
+    """
+    found = np.random.default_rng(0).random(120) < 0.4
+    at_once, by_parts = SignalSources(), SignalSources()
+
+    whole = shown(at_once, 120, 0, found)
+    for n_visits in (30, 60, 90, 120):
+        parts = shown(by_parts, n_visits, n_visits - 30, found)
+
+    right, cries = whole[0], whole[5]
+    assert whole.keys() == parts.keys() == {0, 5}
+    assert right is not None
+    assert cries is not None
+    for source in (0, 5):
+        one, other = parts[source], whole[source]
+        assert one is not None
+        assert other is not None
+        assert one.log_odds == pytest.approx(other.log_odds)
+    assert right.precision > 0.9
+    assert right.recall > 0.8
+    assert cries.log_odds < 0.3 * right.log_odds
+
+
+def test_sources_that_say_nothing_or_little_are_not_judged() -> None:
+    """Fewer than twenty visits, or no signal in any of them; one that is silent is not known."""
+    found, sources = np.ones(30, np.bool_), np.zeros(30, np.int64)
+    assert shown(SignalSources(), 12, 0, found) == {0: None, 5: None}
+    quiet = SignalSources().observe(sources, np.ones(30), found, np.zeros(30))
+    assert list(quiet) == [(0, None)]
+    silent = SignalSources().observe(sources, np.ones(30), found, np.full(30, np.nan))
+    assert list(silent) == []
+
+
+def test_the_twentieth_visit_judges_and_the_latest_two_thousand_do() -> None:
+    found, sources = np.random.default_rng(1).random(5_000) < 0.5, SignalSources()
+
+    judged = [shown(sources, last, last - 1, found)[0] is not None for last in range(1, 21)]
+    shown(sources, 5_000, 20, found)
+
+    assert judged == [False] * 19 + [True]
+    assert sources.told[0].size == 2_000
+    assert sources.told[0]["changed"].tolist() == found[-2_000:].tolist()

@@ -1,0 +1,196 @@
+"""What a look at a listing is worth for the changes that it announces."""
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.worth.announced import (
+    UNPROVED,
+    announced_changes,
+    heard_until,
+    unannounced,
+)
+from recrawl.crawler.control.worth.births import NewPages
+from recrawl.crawler.control.worth.one_price import OnePrice
+from recrawl.terms import Announcer, Birth, Kind
+
+DAY_S = 86_400.0
+Vector = NDArray[np.float64]
+
+
+def pages(hosts: list[int], *, dated: bool = True, rates: float = 1.0 / DAY_S) -> PlannedPages:
+    n = len(hosts)
+
+    def every(value: float) -> Vector:
+        return np.full(n, value)
+
+    return PlannedPages(
+        np.arange(n),
+        np.array(hosts),
+        weights=every(2.0),
+        change_rates_per_s=every(rates),
+        change_rate_factors=every(1.5),
+        crawl_rates_per_s=every(0.25 / DAY_S),
+        last_visit_s=every(0.0),
+        due_s=every(1.0),
+        lastmod_s=every(5.0 if dated else np.nan),
+    )
+
+
+def test_copies_are_of_their_visits_where_no_cache_says_otherwise() -> None:
+    for hosts in ([], [1], [1, 2]):
+        told = replace(pages(hosts), last_visit_s=np.full(len(hosts), 7.0), seen_s=np.zeros(0))
+        assert told.seen_s.tolist() == [7.0] * len(hosts)
+    by_default = pages([1])
+    assert by_default.seen_s is by_default.last_visit_s
+
+
+def listings(host: int, number: int) -> list[Birth]:
+    return [Birth(100 + n, host, Kind.SITEMAP, 0.0, DAY_S) for n in range(number)]
+
+
+def test_all_changes_of_a_host_wait_in_its_listings_by_what_they_have_proved() -> None:
+    """Ten pages of weight 2 that change daily and are visited every fourth day; two sitemaps."""
+    told = announced_changes(pages([1] * 10), np.full(10, 0.5), listings(1, 2), 1.0)
+
+    assert told[1].flow_per_s == pytest.approx(0.5 / 2 * 10 * 2.0 / DAY_S)
+    assert told[1].lead_s == pytest.approx(2.0 * DAY_S)
+    assert told[1].shared == 1.0
+
+
+def test_dates_that_lie_or_are_not_there_announce_nothing() -> None:
+    """And where it is not known, that is said; what nothing is known of has the prior's rate."""
+    trust = np.array([0.05, np.nan, 0.9, 0.9])
+    hosts = [1, 2, 3, 3]
+    told = announced_changes(pages(hosts), trust, [], 1.0)
+    bare = announced_changes(pages(hosts, dated=False), trust, [], 1.0)
+    unknown = announced_changes(pages(hosts, rates=np.nan), trust, [], 3.0 / DAY_S)
+
+    assert sorted(told) == [2, 3]
+    assert told[2] is UNPROVED
+    assert bare == {}
+    assert unknown[3].flow_per_s == pytest.approx(3.0 * told[3].flow_per_s)
+
+
+def test_of_pages_that_no_plan_visits_a_look_is_worth_nothing() -> None:
+    unplanned = replace(pages([1, 1]), crawl_rates_per_s=np.zeros(2))
+
+    assert announced_changes(unplanned, np.ones(2), listings(1, 1), 1.0) == {}
+
+
+@pytest.mark.parametrize(("is_told", "trust"), [(False, 0.19), (True, 0.2)])
+def test_dates_of_a_host_count_from_one_true_in_five(is_told: bool, trust: float) -> None:
+    assert (1 in announced_changes(pages([1]), np.array([trust]), [], 1.0)) is is_told
+
+
+def test_pages_without_a_plan_wait_in_no_listing() -> None:
+    """Nobody knows how long they would wait otherwise; a lead is a second at the least."""
+    known, trust = pages([1, 1, 1]), np.full(3, 0.5)
+    crawl_rates = np.array([0.25 / DAY_S, np.nan, 0.0])
+    (told,) = announced_changes(
+        replace(known, crawl_rates_per_s=crawl_rates), trust, [], 1.0
+    ).values()
+    (hasty,) = announced_changes(
+        replace(known, crawl_rates_per_s=np.full(3, 5.0)), trust, [], 1.0
+    ).values()
+
+    assert told.flow_per_s == pytest.approx(0.5 * 2.0 / DAY_S)
+    assert told.lead_s == pytest.approx(2.0 * DAY_S)
+    assert hasty.lead_s == 1.0
+
+
+def price(told: NewPages | None, new: NewPages | None = None) -> OnePrice:
+    made = OnePrice(DAY_S)
+    made.observe_plan(4.0 * DAY_S, DAY_S)
+    made.announced = {} if told is None else {1: told}
+    made.new_pages = {} if new is None else {7: new}
+    return made
+
+
+def read(made: OnePrice, quiet: int = 0) -> float:
+    """When the listing is worth reading again."""
+    found = made.listing_interval(7, 1, DAY_S, 60.0 * DAY_S, quiet=quiet)
+    assert found is not None
+    return found
+
+
+def test_a_listing_is_read_when_what_waits_in_it_is_worth_a_visit() -> None:
+    """Soon after each other as for births; half as much for each time that it told nothing."""
+    flow = NewPages(20.0 / DAY_S, shared=1.0, lead_s=100.0 * DAY_S)
+    made = price(flow)
+
+    assert read(made) == pytest.approx(sqrt(2.0 * 4.0 / 20.0) * DAY_S, rel=0.01)
+    assert read(made, quiet=2) == pytest.approx(2.0 * read(made), rel=0.01)
+    both = price(flow, NewPages(20.0 / DAY_S))
+    assert read(both) == pytest.approx(read(made) / sqrt(2.0), rel=0.01)
+
+
+def test_dates_are_read_at_the_usual_interval_until_they_have_proved_themselves() -> None:
+    """What brings new pages seldom would else be read too seldom to show that it tells more."""
+    rare = NewPages(0.01 / DAY_S)
+    assert read(price(None, rare)) > 20.0 * DAY_S
+    assert read(price(UNPROVED, rare)) == DAY_S
+    assert price(UNPROVED).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) is None
+
+
+def test_what_a_host_announces_is_known_until_its_listings_were_read() -> None:
+    """On average where there are several; nothing of hosts without, or whose were never read."""
+    read = [
+        Birth(100, 1, Kind.SITEMAP, 0.0, DAY_S, last_visit_s=40.0),
+        Birth(101, 1, Kind.FEED, 0.0, DAY_S, last_visit_s=60.0),
+        Birth(102, 2, Kind.SITEMAP, 0.0, DAY_S),
+        Birth(103, 3, Kind.PAGE, 0.0, DAY_S, last_visit_s=70.0),
+        Birth(104, 9, Kind.SITEMAP, 0.0, DAY_S, last_visit_s=80.0),
+    ]
+
+    until_s = heard_until(pages([2, 1, 3, 1]), read)
+
+    assert until_s[[1, 3]].tolist() == [50.0, 50.0]
+    assert np.isnan(until_s[[0, 2]]).all()
+
+
+def test_copies_are_as_old_as_what_nobody_would_have_told() -> None:
+    """Half of the changes are announced, which was heard until a fifth of the time ago."""
+    last_s, told = np.array([0.0, 0.0, 90.0, np.nan]), {1: Announcer(0.5, 0.9, heard_s=80.0)}
+    known = replace(pages([1, 2, 1, 1]), last_visit_s=last_s, lastmod_s=np.full(4, np.nan))
+
+    plain, kept = unannounced(known, told, last_s, 100.0)
+    listed = replace(known, lastmod_s=np.array([0.0, 0.0, 0.0, 50.0]))
+    ages_s, _ = unannounced(listed, told, last_s, 100.0)
+    waiting = replace(known, lastmod_s=np.array([50.0, 50.0, 50.0, 50.0]))
+    _, doubted = unannounced(waiting, told, last_s, 100.0)
+    _, before = unannounced(waiting, told, last_s, 49.0)
+    _, older = unannounced(waiting, told, np.full(4, -10.0), 100.0)
+
+    assert plain[:3].tolist() == [100.0, 100.0, 10.0]
+    assert kept.tolist() == [1.0] * 4
+    assert ages_s[:3].tolist() == [60.0, 100.0, 10.0]
+    assert doubted.tolist() == pytest.approx([0.1, 1.0, 1.0, 1.0])
+    assert before.tolist() == older.tolist() == [1.0] * 4
+
+
+def test_a_change_that_a_cache_hid_is_looked_for_ever_less_often() -> None:
+    """Announced at 50, visited at 60 with an answer of 40: until 70, then as of the next visit."""
+    ones = np.ones(3)
+    known = PlannedPages(
+        np.arange(3),
+        np.ones(3, np.int64),
+        ones,
+        ones,
+        ones,
+        ones,
+        last_visit_s=np.array([60.0, 60.0, 45.0]),
+        due_s=ones,
+        lastmod_s=np.array([50.0, np.nan, 50.0]),
+        seen_s=np.array([40.0, 40.0, 45.0]),
+    )
+
+    assert known.told(69.0).tolist() == [False, False, True]
+    assert known.told(70.0).tolist() == [True, False, True]
+    later = replace(known, last_visit_s=np.full(3, 70.0), seen_s=np.array([40.0, 40.0, 70.0]))
+    assert later.told(89.0).tolist() == [False] * 3
+    assert later.told(90.0).tolist() == [True, False, False]
