@@ -142,7 +142,9 @@ def test_few_pages_are_found_without_a_look_at_all(tmp_path: Path, query: str, s
 
     steps = connection.execute(f"EXPLAIN QUERY PLAN {queries()[query]}", asked).fetchall()
 
-    assert step in [row[3] for row in steps]
+    # Newer versions of SQLite see that an index has all that is asked for, and name EXISTS.
+    found = [row[3].replace(" EXISTS", "") for row in steps]
+    assert step in [*found, *(one.replace("COVERING ", "") for one in found)]
     connection.close()
 
 

@@ -7,6 +7,7 @@ from recrawl.crawler.control.addresses.doubts import (
     face_of,
     group_of,
     has_hash,
+    is_doubted,
     is_joined,
     is_unknown_file,
     is_view_of_version,
@@ -128,6 +129,9 @@ def test_pages_change_alike_that_lie_in_one_folder_and_have_parameters_of_the_sa
         ("html", "/a/plan", False, "/a/plan.html"),
         ("pdf", None, False, "/a/plan.pdf"),
         ("qqq", None, True, "/a/plan.qqq"),
+        ("php", None, True, "/a/plan.php"),
+        ("js", None, False, "/a/plan.JS"),
+        ("webp", None, False, "/a/plan.webp"),
         (None, "/a/plan", False, "/a/plan"),
     ],
 )
@@ -136,6 +140,7 @@ def test_the_ending_of_a_name_says_what_a_file_is(
 ) -> None:
     assert suffix_of(SITE + path) == suffix
     assert is_unknown_file(path) is is_unknown
+    assert is_doubted(SITE + path) is (suffix in ("js", "webp"))
     assert suffix_of(f"{SITE}{path}?a=1") is None
     assert stem_of_page(SITE + path) == stem
     assert stem_of_page(f"{SITE}{path}?a=1") is None

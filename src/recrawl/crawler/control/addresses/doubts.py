@@ -6,7 +6,6 @@ addresses of a host together to a small share of what the host has brought
 words that addresses say what they are of.
 """
 
-import mimetypes
 import re
 from functools import lru_cache
 from typing import Final
@@ -84,7 +83,23 @@ _SUFFIX: Final = re.compile(r"\.((?:md\.|rst\.)?[a-z][a-z0-9]{0,4}|7z)$", re.IGN
 # What pages are made of, and what they are.
 _SOURCE: Final = re.compile(r"(?:/index)?(?:\.(?:md|mdx|rst|txt|adoc|ipynb|xml))+$", re.IGNORECASE)
 _PAGE: Final = re.compile(r"(?:/|/index\.x?html?|\.x?html?)?$", re.IGNORECASE)
-_TYPES: Final = mimetypes.MimeTypes()  # what Python knows, whatever the machine's files say
+# Endings of names. Python's own table differs by its version: from 3.14 on it has scripts in PHP
+# for files that are no text, from 3.12 on those of browsers for texts.
+_TEXTS: Final = frozenset(
+    "bat c css csv etx h htm html json ksh n3 pdf pl py rdf rtx sgm sgml srt tsv txt vcf vtt wsdl "
+    "xml xpdl xsl".split()
+)
+_FILES: Final = frozenset(
+    "3g2 3gp 3gpp 3gpp2 7z a aac adts ai aif aifc aiff apk ass au avi avif bcpio bin bmp br bz2 "
+    "cdf cpio csh deb dll dmg doc docx dot dvi emf eml eot epub eps exe fits flac g3 gif glb gltf "
+    "gtar gz h5 hdf heic heif ico ief iso jar jp2 jpe jpeg jpg jpm jpx js latex loas m1v m3u m3u8 "
+    "m4a m4v man me mht mhtml mif mjs mk3d mka mkv mobi mov movie mp2 mp3 mp4 mpa mpe mpeg mpg ms "
+    "msi nc nq nt nws o obj oda odg odp ods odt oga ogg ogv ogx opus otf p12 p7c pbm pfx pgm png "
+    "pnm pot ppa ppm pps ppt pptx ps pwz pyc pyo qt ra ram rar ras rgb roff rpm sh shar snd so "
+    "src stl sv4cpio sv4crc svg svgz swf t tar taz tbz2 tcl tex texi texinfo tfx tgz tif tiff tr "
+    "trig ttf txz tz ustar wasm wav weba webm webmanifest webp whl wiz wmf wmv woff woff2 xbm xlb "
+    "xls xlsx xpm xwd xz z zip zst".split()
+)
 _JOINT: Final = re.compile(r"\+|,|%2C", re.IGNORECASE)
 _MOST_PARTS: Final = 8
 # A thing's number, alone or behind its name, or the number that a letter has: 7.15@example.org.
@@ -94,7 +109,6 @@ _NUMBERED: Final = re.compile(
 _NUMBERED_AS_YEARS: Final = re.compile(r"(?:[\w-]{1,200}[-_])?\d+")
 _FACE: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)?", re.IGNORECASE)  # more words are a title
 _IN_CALENDAR: Final = re.compile(r"/(?:19|20)\d\d/\d{1,2}/")
-_READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
 
 
 @lru_cache(1024)  # asked some five times a visit
@@ -363,7 +377,8 @@ def stems_of_source(url: str) -> list[str]:
 
 def is_unknown_file(path: str) -> bool:
     """Tell whether a file's name ends in what says nothing of what is in it."""
-    return _SUFFIX.search(path) is not None and _TYPES.guess_type(path) == (None, None)
+    ending = _ending(path)
+    return bool(ending) and ending not in _TEXTS and ending not in _FILES
 
 
 def with_short_hashes(text: str) -> str:
@@ -378,7 +393,9 @@ def without_hashes(text: str) -> str:
 
 def _is_file(path: str) -> bool:
     """Tell whether a name promises what is no text."""
-    if _SUFFIX.search(path) is None:
-        return False
-    kind, packed = _TYPES.guess_type(path)
-    return packed is not None or (kind is not None and not _READ.match(kind))
+    return _ending(path) in _FILES
+
+
+def _ending(path: str) -> str:
+    found = _SUFFIX.search(path)
+    return "" if found is None else found[1].rpartition(".")[2].lower()
