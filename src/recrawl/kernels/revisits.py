@@ -56,7 +56,6 @@ _ROWS = 64  # of the table of chances, in each octave
 _LEAST = np.float32(1e-12)  # evidence never tells more against a rate than this
 _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 _NEXT_TO_NOTHING = np.float32(1e-30)
-_MOST_SIGNALS = 8
 _BRIEF = 1e-3  # share of an interval, that a change which was announced is known to
 _TWOS = np.asarray(2.0 ** np.arange(LANES), np.float32)
 _HALVES = np.asarray(0.5 ** np.arange(LANES), np.float32)
@@ -271,6 +270,19 @@ def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms:
             ):
                 age = soon
     return float(age)
+
+
+@reordering_kernel
+def _if_announced(price: float, silent: float, now: Row, slowest: float) -> float:
+    """Return what silent changes alone must make a visit worth, at this price; inf: no age does.
+
+    See ``RevisitControl.decide``; of a page's changes a share is silent.
+    """
+    if silent >= 1.0:
+        return price
+    lasts = float(total(now * at(_HALVES, 0))) / slowest
+    left = 1.0 - (1.0 / silent - 1.0) * price / lasts
+    return price / left if left > 0.0 else inf
 
 
 @kernel
@@ -733,12 +745,12 @@ def replay(
                 own_law = at(laws, law[i] * LANES)
                 believed = _believe(i, evidence, own_law, shares, paces)
                 soon_as = aged_ahead(i, now, clocks) if foreseeing else 1.0
+                asked = worth * soon_as
                 if hearing:
                     soon_as *= silent[i]
+                    asked = _if_announced(worth * soon_as, silent[i], believed, rates[0])
                 interval[i] = (
-                    _interval(
-                        worth * soon_as, interval[i] * soon_as, own_law, believed, anew, terms
-                    )
+                    _interval(asked, interval[i] * soon_as, own_law, believed, anew, terms)
                     / soon_as
                 )
             due[i] = born[i] + interval[i]
@@ -828,11 +840,9 @@ def replay(
                 soon_as *= silent[i]
                 recall = worth_heard[2 * hosts[i]]
                 if changed and recall > 0.0:
-                    hidden = 1.0 - (worth_heard[2 * hosts[i] + 1] if told else recall)
-                    hidden = hidden if hidden > _BRIEF else _BRIEF
-                    times = int(signals[i]) if told else 1
-                    times = times if times < _MOST_SIGNALS else _MOST_SIGNALS
-                    for _ in range(times):
+                    if not told:  # what was announced counted when it was heard
+                        hidden = 1.0 - recall
+                        hidden = hidden if hidden > _BRIEF else _BRIEF
                         _absorb(
                             i,
                             hidden * seen_for,
@@ -879,9 +889,11 @@ def replay(
                 paces,
             )
             worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
+            asked = worth * soon_as
+            if hearing:
+                asked = _if_announced(asked, silent[i], believed, rates[0])
             interval[i] = (
-                _interval(worth * soon_as, interval[i] * soon_as, own_law, believed, anew, terms)
-                / soon_as
+                _interval(asked, interval[i] * soon_as, own_law, believed, anew, terms) / soon_as
             )
         elif rule >= RULE_STEPS:
             _step(i, rule, numbers, changed, now, own)

@@ -367,20 +367,39 @@ def test_looks_keep_to_the_price_that_is_decided() -> None:
         assert control.price[0] == pytest.approx(price, rel=0.05)
 
 
-def test_where_changes_are_announced_intervals_are_those_of_the_silent_rate() -> None:
-    """A page of which half of the changes are announced, and one that changes half as often."""
-    control = RevisitControl(np.ones(2), 2.0, bounds=(1e-3, 1e3))
-    rng, rows = np.random.default_rng(3), np.arange(2)
-    for row, rate in ((0, 0.6), (1, 0.3)):
-        found = rng.random(2_000) > np.exp(-rate)
-        control.observe(np.full(2_000, row), np.arange(1.0, 2_001.0), found)
-    control.rely_on(np.array([0]), np.array([2.0]), np.array([0.5]))
+@pytest.mark.parametrize("recall", [0.3, 0.5, 0.8])
+@pytest.mark.parametrize("price", [0.1, 0.4, 0.7])
+def test_where_changes_are_announced_pages_are_due_at_the_exact_worth(
+    recall: float, price: float
+) -> None:
+    """Within a quarter of the price; nine in ten announcements are true."""
+    rate, precision = 0.5, 0.9
+    control = RevisitControl(np.ones(1), 1.0, half_lives=(np.inf,), bounds=(1e-3, 1e3))
+    found = np.random.default_rng(3).random(4_000) > np.exp(-rate)
+    control.observe(np.zeros(4_000, np.int64), np.arange(1.0, 4_001.0), found)
+    control.rely_on(np.array([0]), np.array([-np.log1p(-precision)]), np.array([1.0 - recall]))
 
-    decided = control.decide(2_000.0, rows=rows, learn=False)
+    interval = control._fill(np.array([0]), np.array([price / rate]))[0]
 
-    rates = control.beliefs.rates(rows)[0]
-    assert rates[0] == pytest.approx(2.0 * rates[1], rel=0.01)
-    assert decided.intervals[0] == pytest.approx(decided.intervals[1], rel=0.15)
+    false_rate = recall * rate * (1.0 / precision - 1.0)
+    exact = signalled_crawl_value(1.0, rate, recall, false_rate, interval, 0)
+    assert exact == pytest.approx(price / rate, rel=0.25)
+
+
+def test_what_changes_too_fast_is_not_visited_whatever_is_announced() -> None:
+    """One page changes in twice the time that a visit costs, the other in half of it."""
+    control = RevisitControl(np.ones(2), 1.0, half_lives=(np.inf,), bounds=(1e-3, 1e3))
+    rows = np.arange(2)
+    for row, rate in enumerate((0.25, 1.0)):
+        found = np.random.default_rng(row).random(4_000) > np.exp(-rate)
+        control.observe(np.full(4_000, row), np.arange(1.0, 4_001.0), found)
+    control.rely_on(rows, np.full(2, 5.0), np.full(2, 0.1))
+
+    intervals = control._fill(rows, np.full(2, 2.0))
+    control.observe_signals(rows)
+
+    assert intervals[1] == 1e3
+    assert intervals[0] < control.advance(rows)[0]  # due at once
 
 
 def test_visits_that_signals_ask_for_are_not_counted_twice() -> None:

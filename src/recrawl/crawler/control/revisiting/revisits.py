@@ -323,7 +323,7 @@ class RevisitControl:
         least_price: float = 0.0,
         learn: bool = True,
     ) -> Decision:
-        """Set the price by the budget, and every page's due time by the price.
+        r"""Set the price by the budget, and every page's due time by the price.
 
         Parameters
         ----------
@@ -341,6 +341,11 @@ class RevisitControl:
         The worth of each visit is monotone in age, so demand falls with the price and a bracketed
         secant finds it, in about six passes; hosts over their limit get prices of their own, and
         what they leave goes to the others. O(n) for each pass; from a sample beyond 6,000 pages.
+
+        Where a share s of changes is silent, a copy ages by those and by what was announced. That
+        :math:`V_s` overrates a visit, as changes that are announced end what it gains, too: it is
+        worth :math:`1 / (1 / V_s + (1 - s) \Delta)`, which is exact for a copy just taken and for
+        one that is known to be stale, and in between mostly within a tenth.
         """
         if rows is None:
             rows = np.flatnonzero(np.isfinite(self.last))
@@ -456,9 +461,8 @@ class RevisitControl:
         with np.errstate(divide="ignore", invalid="ignore"):
             per_weight = np.where(self.weights[rows] > 0, prices / self.weights[rows], np.inf)
         unseen = self._unseen(rows)
-        out = self.beliefs.intervals(
-            rows, per_weight * unseen, self.intervals[rows] * unseen, self.bounds
-        )
+        asked = self._if_announced(rows, per_weight * unseen)
+        out = self.beliefs.intervals(rows, asked, self.intervals[rows] * unseen, self.bounds)
         np.minimum(out / unseen, self.bounds[2], out=out)
         fading = np.flatnonzero(np.isfinite(self._half_lives[rows]))
         if fading.size:  # by what is believed of how often something new comes
@@ -483,6 +487,17 @@ class RevisitControl:
             out[risk] = removal_intervals(out[risk], price[risk], *told, self.bounds[1])
         self.intervals[rows] = out
         return out
+
+    def _if_announced(self, rows: Integers, asked: Vector) -> Vector:
+        """Return the worth that silent changes alone must give a visit; see :meth:`decide`."""
+        heard = np.flatnonzero(self.silent[rows] < 1.0)
+        if heard.size:
+            own, price = rows[heard], asked[heard]
+            lasts = self.beliefs.chances(own) @ (1.0 / self.beliefs.rates_known)
+            left = 1.0 - (1.0 / self.silent[own] - 1.0) * price / lasts
+            with np.errstate(divide="ignore", invalid="ignore"):
+                asked[heard] = np.where(left > 0.0, price / left, np.inf)
+        return asked
 
     def _visits(self, rows: Integers, prices: Vector | float, now: float, span: float) -> Vector:
         """Return how many visits of each page fall due within the span."""
