@@ -40,3 +40,13 @@ def test_robots_for_which_files_are_too_few_are_refused(monkeypatch: pytest.Monk
     with pytest.raises(InputError, match=r"robots: 200 .* may have 256; .*robots = 106"):
         allow_open_files(200)
     allow_open_files(106)
+
+
+def test_no_number_of_robots_is_proposed_where_none_would_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It said to have one robot, and then the same to whoever had."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 64))
+
+    with pytest.raises(InputError, match=r"`ulimit -n 4096`\)$"):
+        allow_open_files(1)

@@ -28,10 +28,10 @@ def allow_open_files(n_robots: int) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = inf if hard == resource.RLIM_INFINITY else hard
     if most < needed:
+        fewer = f", or have robots = {hard - _BESIDE}" if hard > _BESIDE else ""
         raise InputError(
             f"robots: {n_robots} fetches at a time need some {needed} open files, of which this "
-            f"process may have {hard}; raise that limit (`ulimit -n 4096`), or have robots = "
-            f"{max(hard - _BESIDE, 1)}"
+            f"process may have {hard}; raise that limit (`ulimit -n 4096`){fewer}"
         )
     wanted = int(min(most, max(needed, _PLENTY)))
     if soft != resource.RLIM_INFINITY and soft < wanted:
