@@ -2,11 +2,27 @@
 
 import fcntl
 import os
+import struct
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from recrawl.errors import StateError
+
+# A second lock says to whoever looks, in whichever container, that the first is held: that one
+# cannot be looked at but by trying to take it, which would be in the way of who wants it.
+_SIGN: Final = "hhqqi0q"  # type, of how many bytes from where; 0: all
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether a process has the right that a file stands for; the lock is only looked at."""
+    try:
+        with path.open("rb") as opened:
+            asked = struct.pack(_SIGN, fcntl.F_RDLCK, 0, 0, 0, 0)
+            told = fcntl.fcntl(opened, fcntl.F_OFD_GETLK, asked)
+    except OSError:
+        return False
+    return bool(struct.unpack(_SIGN, told)[0] != fcntl.F_UNLCK)
 
 
 class StateLock:
@@ -38,6 +54,9 @@ class StateLock:
             holder = self._file.read(80).strip() or "another process"
             self._file.close()
             raise StateError(f"{called}{busy.replace('{holder}', holder)}") from error
+        with suppress(OSError):  # not every disk has it
+            sign = struct.pack(_SIGN, fcntl.F_WRLCK, 0, 0, 0, 0)
+            fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, sign)
         with suppress(OSError):  # a full disk must not keep us from saying so later
             self._file.truncate(0)
             self._file.write(f"process {os.getpid()}")

@@ -17,6 +17,7 @@ from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.store import DATABASE, lock_state, open_state
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.errors import StateError
+from recrawl.held_files import is_held
 from recrawl.terms import Discovery, Lease, Outcome, PageState, PageUpdate, Visit
 
 A = "http://a.test"
@@ -198,8 +199,10 @@ def test_a_second_process_is_told_who_holds_the_state(tmp_path: Path) -> None:
 
     with pytest.raises(StateError, match=f"in use by process {other.pid}"):
         lock_state(tmp_path)
+    assert is_held(tmp_path / "lock")  # whoever's number it is: containers have their own
     other.kill()
     other.communicate()
+    assert not is_held(tmp_path / "lock")
     lock_state(tmp_path).release()
 
 

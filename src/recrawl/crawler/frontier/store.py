@@ -14,7 +14,7 @@ from typing import Any
 
 from recrawl.crawler.frontier.sql import migrations, numbered, queries
 from recrawl.errors import DamagedState, StateError
-from recrawl.held_files import StateLock
+from recrawl.held_files import StateLock, is_held
 
 DATABASE = "state.sqlite3"
 # Of what is no number or text Python looks for how it is adapted, in two places where nothing is,
@@ -48,8 +48,9 @@ def lock_state(
 def holder(directory: Path) -> int | None:
     """Return the process that writes a state directory, or None; the lock is only looked at.
 
-    Where the system has no table of locks, a process of the number that the lock file names is
-    taken for the writer.
+    Its number is that within its own container. Older versions have no sign beside the lock, which
+    is looked for in the system's table; of other containers that holds none. Where there is no
+    table, a process of the number that the lock file names is taken for the writer.
     """
     path = directory / "lock"
     try:
@@ -57,6 +58,8 @@ def holder(directory: Path) -> int | None:
         inode = path.stat().st_ino
     except (OSError, ValueError):
         return None
+    if is_held(path):
+        return number
     with contextlib.suppress(OSError, ValueError, IndexError):
         locks = Path("/proc/locks").read_text(encoding="utf-8").splitlines()
         held = {int(line.split()[5].rsplit(":", 1)[1]) for line in locks if " FLOCK " in line}
