@@ -49,6 +49,11 @@ def test_units_are_locked_in_and_bounded(unit: Path) -> None:
     assert len(keys["User"]) == 1
 
 
+def test_a_crawl_is_started_again_however_often_it_failed() -> None:
+    """A disk that is full for three minutes is no reason to leave a crawl alone for good."""
+    assert keys_of(DEPLOY / "recrawl@.service")["StartLimitIntervalSec"] == ["0"]
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
 def test_systemd_finds_no_fault(tmp_path: Path) -> None:
     """As `systemd-analyze verify` has it, with the command where it is on this machine."""
