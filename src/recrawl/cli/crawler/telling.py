@@ -10,6 +10,7 @@ from recrawl.crawler.reports.sharing import Sharing
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
+from recrawl.crawler.wiring.access import unheeded_proxies
 from recrawl.errors import NothingIndexed
 from recrawl.quantities import show_duration
 
@@ -19,7 +20,8 @@ async def greet(crawl: Crawl, settings: Settings, *, quiet: bool) -> None:
     if not crawl.seeds:
         await tell_nothing(crawl, settings, quiet=quiet)
     if not quiet:
-        for words in [*contradictions(settings), *first_pass_words(settings), *crawl.mended]:
+        told = [*contradictions(settings), *unheeded_proxies(settings)]
+        for words in [*told, *first_pass_words(settings), *crawl.mended]:
             note(f"Note: {words}")
     # Pages come and go by the hundred; what stands by now is not looked through every time.
     gc.freeze()

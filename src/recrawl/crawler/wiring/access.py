@@ -6,8 +6,10 @@ import os
 import re
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from recrawl.crawler.control.urls import in_punycode
+from recrawl.crawler.fetch.addresses import is_named
 from recrawl.crawler.fetch.host_headers import HostHeaders, HostRule
 from recrawl.crawler.fetch.http import Proxy
 from recrawl.crawler.settings import Settings
@@ -16,6 +18,7 @@ from recrawl.errors import InvalidSettings
 
 _MOST: Final = 8_000  # bytes of a secret
 _MOST_COOKIES: Final = 4 * 2**20
+_PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 _LINE: Final = re.compile(r"[!-~][ -~]*")
 
 
@@ -41,6 +44,19 @@ def proxy(settings: Settings) -> Proxy | None:
         return Proxy(settings.proxy)
     login = _secret("fetch.proxy_login_env", variable, None)
     return Proxy(settings.proxy, _user_and_password(f"fetch.proxy_login_env, {variable}", login))
+
+
+def unheeded_proxies(settings: Settings) -> list[str]:
+    """Say, in words for people, that a proxy of the environment is not asked.
+
+    The environment of a service is another than that of a shell, so it says nothing here. Nothing
+    is said where no seed needs one.
+    """
+    names = [urlsplit(seed).hostname or "" for seed in settings.seeds]
+    if settings.proxy or all(is_named(name, settings.allow_private) for name in names):
+        return []
+    named = (name for name in _PROXIES if os.environ.get(name) or os.environ.get(name.lower()))
+    return [f"{name} counts for nothing: say proxy under [fetch]" for name in named][:1]
 
 
 def _rule(given: AccessSettings) -> HostRule:
