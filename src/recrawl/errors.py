@@ -56,6 +56,11 @@ __all__ = [
     "missing_part",
 ]
 
+TOO_FEW_THREADS: Final = (
+    "the system allows no more threads or processes; raise that limit (`ulimit -u`, TasksMax= of a "
+    "service, --pids-limit of a container) and start again: nothing acknowledged was lost"
+)
+
 _EXTRA_OF: Final = {
     "distributed": "dask",
     "google": "urlfrontier",
@@ -171,7 +176,10 @@ class NothingIndexed(RecrawlError):
 _FAILURES: Final[Mapping[str, str]] = {
     "timeout": "no answer in time",
     "dns": "the name of the host is not known",
+    "lookup": "no name server answers for it",
     "connect": "no connection",
+    "network": "this machine has no way there",
+    "proxy": "no connection by way of the proxy",
     "disconnected": "the connection was cut",
     "tls": "no encrypted connection",
     "certificate": "its certificate is not trusted",

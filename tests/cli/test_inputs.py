@@ -1,6 +1,7 @@
 """Bad input that once ended in a traceback, a crash, a hang or nonsense: one message each."""
 
 import ast
+import errno
 import io
 import json
 import os
@@ -339,6 +340,30 @@ def test_what_is_told_beside_the_work_is_lost_on_a_full_disk_and_ends_nothing() 
     )
 
     assert (ended.returncode, ended.stdout) == (0, "done\n")
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        RuntimeError("can't start new thread"),
+        BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"),
+        ExceptionGroup("parts", [ValueError("x"), RuntimeError("can't start new thread")]),
+    ],
+)
+def test_where_a_system_allows_no_more_threads_that_is_said(
+    raised: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Services and containers bound them; a crawl ended with a traceback."""
+
+    def failing(*_: object, **__: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(recrawl.cli.app, "app", failing)
+    with pytest.raises(SystemExit) as ended:
+        main(["status"])
+
+    assert ended.value.code == 1
+    assert "no more threads or processes; raise that limit" in capsys.readouterr().err
 
 
 def test_a_reader_of_errors_that_leaves_makes_no_code_of_its_own() -> None:

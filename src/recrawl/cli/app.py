@@ -14,7 +14,7 @@ from recrawl.cli.arguments import checked_arguments, complaint
 from recrawl.cli.help import Paragraphs
 from recrawl.cli.output import note
 from recrawl.cli.streams import close_stream, is_unheard, open_streams
-from recrawl.errors import InputError, MissingPart, RecrawlError, missing_part
+from recrawl.errors import TOO_FEW_THREADS, InputError, MissingPart, RecrawlError, missing_part
 from recrawl.version import VERSION
 
 app = App(
@@ -116,15 +116,15 @@ def _outcome(arguments: list[str]) -> int:
     except OSError as error:
         if is_unheard(error):
             return _unheard(error)
-        if error.filename is None:
+        if error.filename is None and not _lacks_threads(error):
             raise
-        return _complain(f"{error.filename!s}: {error.strerror}", _code_of(error))
+        return _complain(_words_of(error), _code_of(error))
     except ImportError as error:
         missing = error if isinstance(error, MissingPart) else missing_part(error)
         if missing is None:
             raise
         return _complain(str(missing), 2)
-    except _EXPECTED as error:
+    except (*_EXPECTED, RuntimeError) as error:
         # From concurrent parts: the first known cause speaks.
         known = next(_known(error), None)
         if known is None:
@@ -133,7 +133,17 @@ def _outcome(arguments: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _lacks_threads(error: BaseException) -> bool:
+    """Tell whether the system allowed no more threads, or no more processes."""
+    is_thread = isinstance(error, RuntimeError) and "new thread" in str(error)
+    return is_thread or (isinstance(error, OSError) and error.errno == errno.EAGAIN)
+
+
 def _words_of(error: BaseException) -> str:
+    if _lacks_threads(error):
+        return TOO_FEW_THREADS
+    if isinstance(error, OSError):
+        return f"{error.filename!s}: {error.strerror}"
     if isinstance(error, CycloptsError):
         return complaint(error)
     if isinstance(error, MemoryError):
@@ -161,7 +171,7 @@ def _known(error: BaseException) -> Iterator[BaseException]:
     if isinstance(error, BaseExceptionGroup):
         for one in error.exceptions:
             yield from _known(one)
-    elif isinstance(error, _EXPECTED):
+    elif isinstance(error, _EXPECTED) or _lacks_threads(error):
         yield error
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.index.trouble import translated
-from recrawl.errors import StateError
+from recrawl.errors import DamagedState, StateError
 from recrawl.terms import Document
 
 
@@ -77,3 +77,16 @@ def test_a_lock_that_a_disk_does_not_take_is_nobody_elses(tmp_path: Path) -> Non
 
     with pytest.raises(StateError, match="on a disk that cannot be written"), translated(tmp_path):
         raise ValueError(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["System error.'Failed to spawn segment merging thread'", "An IO error (os error 11): "
+     "'Resource temporarily unavailable'"],
+)  # fmt: skip
+def test_threads_that_a_system_does_not_allow_are_no_damage(said: str, tmp_path: Path) -> None:
+    """Whoever was told of damage had the index mended, which changed nothing."""
+    with pytest.raises(StateError, match="no more threads") as told, translated(tmp_path):
+        raise ValueError(said)
+
+    assert not isinstance(told.value, DamagedState)

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from recrawl.errors import DamagedState, StateError
+from recrawl.errors import TOO_FEW_THREADS, DamagedState, StateError
 
 _DO = {
     "full": "the disk is full; make room and start again: nothing acknowledged was lost",
@@ -16,6 +16,7 @@ _DO = {
     "read-only": "it lies on a disk that cannot be written, and its readers need a lock there; "
     "mount it writable, or copy the state directory elsewhere",
     "many": "too many files are open; raise the limit (`ulimit -n 4096`) and start again",
+    "threads": TOO_FEW_THREADS,
     "gone": "its directory was removed or moved while the crawl wrote to it",
     "ended": "its writer ended, as it does where files cannot be written; start again: nothing "
     "acknowledged was lost",
@@ -27,6 +28,7 @@ _SIGNS = (
     ("denied", ("Permission denied", "PermissionDenied")),
     ("read-only", ("Read-only file system",)),
     ("many", ("Too many open files",)),
+    ("threads", ("Failed to spawn", "Resource temporarily unavailable", "new thread")),
     ("busy", ("LockBusy", "Lockfile")),  # behind what may be why there is no lock
     ("ended", ("index writer was killed",)),  # which does not say why
 )
