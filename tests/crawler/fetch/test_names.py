@@ -48,3 +48,21 @@ def test_a_name_that_cannot_be_one_fails_as_such() -> None:
 
     with pytest.raises((OSError, UnicodeError)):
         asyncio.run(main())
+
+
+def test_names_that_no_thread_can_ask_for_fail_for_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a system allows no more threads; it ended the crawl. Later ones are asked for again."""
+
+    def none(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def main() -> list[str]:
+        resolver = LoopbackResolver()
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", none)
+            for _ in range(200):  # more than are asked for at once
+                with pytest.raises(socket.gaierror, match="new thread"):
+                    await resolver.resolve("localhost", 80)
+        return [one["host"] for one in await resolver.resolve("localhost", 80)]
+
+    assert asyncio.run(main())

@@ -61,7 +61,11 @@ class _Lookups:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(tell, told, failed)
 
-        threading.Thread(target=ask, name="names", daemon=True).start()
+        try:
+            threading.Thread(target=ask, name="names", daemon=True).start()
+        except RuntimeError as error:  # the system allows no more of them, for now
+            self._free.release()
+            raise socket.gaierror(socket.EAI_AGAIN, str(error)) from error
         return await answer
 
 
