@@ -23,8 +23,9 @@ class NameReader:
         try:
             text = await checked_resolver(self._world).resolve(task.host)
         except FetchError as error:
-            self._dispatcher.unresolved(task.host_id, clock.now_s(), error.kind)
-            await self._world.save_host(host_record(self._dispatcher, task.host_id))
+            counts = self._dispatcher.unresolved(task.host_id, clock.now_s(), error.kind)
+            record = host_record(self._dispatcher, task.host_id)
+            await (self._world.save_host if counts else self._world.note_silence)(record)
             return
         now_s = clock.now_s()
         if self._dispatcher.set_ip_address(task.host_id, text, now_s, now_s + _HOLDS_S):

@@ -84,6 +84,12 @@ class World:
         """Keep what is known of a host."""
         await self.on_state(self.frontier.save_host, record)
 
+    async def note_silence(self, record: HostRecord) -> None:
+        """Keep and tell that a host waits for its turn, as nobody answers."""
+        await self.save_host(record)
+        told = {"host": record.host, "why": record.blocked_why, "until_s": record.blocked_until_s}
+        self.events.emit("silence", told)
+
 
 def _unmarked(_: str) -> int:
     return 0

@@ -54,7 +54,9 @@ class RobotsReader:
         now_s = self._world.clock.now_s()
         queue = self._dispatcher.host(task.host_id)
         if response is None:
-            self._dispatcher.unanswered(task.host_id, now_s, why)
+            if not self._dispatcher.unanswered(task.host_id, now_s, why):
+                await self._world.note_silence(host_record(self._dispatcher, task.host_id))
+                return  # what its rules were is not forgotten
         else:
             self._dispatcher.answered(task.host_id, now_s, response.status, response.retry_after)
             if response.status in _REDIRECTS:

@@ -18,6 +18,7 @@ from recrawl.crawler.control.dispatching.dispatch import Dispatcher
 from recrawl.crawler.control.dispatching.host_records import host_record
 from recrawl.crawler.control.fleet.obsolescence import patience_s
 from recrawl.crawler.control.urls import join
+from recrawl.crawler.control.worth.tiers import ASKED
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.outcomes import Finding, is_outdated, update_of
 from recrawl.crawler.runtime.parts import Rules, World
@@ -165,8 +166,18 @@ class Visitor:
             self._dispatcher.answered(lease.host_id, now_s, 200, None, lease.page_id, lease.url)
             outcome = Outcome.TOO_LARGE if error.kind == "too-large" else Outcome.FAILED
         else:
-            self._dispatcher.unanswered(lease.host_id, now_s, error.kind, lease.page_id, lease.url)
-            await self._world.save_host(host_record(self._dispatcher, lease.host_id))
+            counts = self._dispatcher.unanswered(
+                lease.host_id, now_s, error.kind, lease.page_id, lease.url
+            )
+            record = host_record(self._dispatcher, lease.host_id)
+            if not counts:
+                await self._world.note_silence(record)
+            else:
+                await self._world.save_host(record)
+            if not counts and lease.tier != ASKED:  # who asked is told
+                await self._world.on_state(self._world.frontier.release, [lease])
+                self._dispatcher.observe_due(lease.host_id, lease.due_s)
+                return
         self._record(lease, Finding(outcome, note=str(error)[:300]), started_s)
 
     async def _answered(

@@ -426,6 +426,43 @@ def test_a_host_that_answers_again_is_down_no_longer() -> None:
     assert made.host(1).politeness.ready_s - NOW_S == pytest.approx(0.5 * DAY_S)
 
 
+def test_nothing_is_held_against_hosts_while_nobody_answers() -> None:
+    """All may be asked at once as soon as one answers, by rules that are known still."""
+    made = dispatcher()
+    for host_id in range(4):
+        record = HostRecord(
+            host_id, f"http://{host_id}.test", NOW_S, robots_status=200, robots_until_s=ALWAYS_S
+        )
+        made.observe_host(record, OPEN)
+    counted = []
+    for host_id in (0, 1, 2, 3, 3, 3):
+        made.host(host_id).politeness.start()
+        counted.append(made.unanswered(host_id, NOW_S, "dns", 100 * host_id))
+    waited_s = [queue.politeness.ready_s - NOW_S for queue in made.hosts()]
+    made.host(3).politeness.start()
+    made.answered(3, NOW_S + 10.0, 200, None, 301)
+
+    assert counted == [True, True, False, False, False, False]
+    assert waited_s == [60.0, 60.0, 60.0, 240.0]
+    assert [queue.politeness.ready_s - NOW_S for queue in made.hosts()] == [10.0, 10.0, 10.0, 11.0]
+    assert [queue.politeness.failures for queue in made.hosts()] == [1, 1, 0, 0]
+    assert all(queue.robots is OPEN for queue in made.hosts())
+
+
+def test_a_start_waits_for_no_host_that_rested_as_nobody_answered() -> None:
+    """The turns of thousands last for hours, and the network may be back."""
+    made = dispatcher()
+    for host_id, failures in ((1, 0), (2, 1)):
+        record = HostRecord(
+            host_id, f"http://{host_id}.test", NOW_S, failures=failures,
+            blocked_until_s=NOW_S + DAY_S, robots_until_s=ALWAYS_S,
+        )  # fmt: skip
+        made.observe_host(record, OPEN)
+
+    assert made.host(1).politeness.ready_s <= NOW_S
+    assert made.host(2).politeness.ready_s == NOW_S + DAY_S
+
+
 def test_lapsed_leases_are_not_fetched() -> None:
     """The frontier has them again, and another lease may be out."""
     made = dispatcher()

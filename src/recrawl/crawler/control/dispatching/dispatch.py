@@ -32,6 +32,7 @@ from recrawl.crawler.control.dispatching.pace import Pace
 from recrawl.crawler.control.dispatching.politeness import HostPoliteness, PolitenessRules
 from recrawl.crawler.control.dispatching.retry import Draws
 from recrawl.crawler.control.dispatching.robots_txt import RobotsRules
+from recrawl.crawler.control.dispatching.silence import Silence
 from recrawl.crawler.control.dispatching.tasks import AskRobots, Fetch, Refill, Resolve, Task, Wait
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.worth.one_price import OnePrice
@@ -110,6 +111,7 @@ class Dispatcher:
         self._ahead.least_share = self._least_share
         self.discovery_share = discovery_share
         self._down: set[int] = set()  # hosts of which nothing comes
+        self._silence = Silence()
         self._looks = False  # the next choice is for leasing what is due, if it is not leased
         self._owed = 0.0  # requests that what no plan knows has had too few of
         self._root_of = root_of
@@ -144,7 +146,8 @@ class Dispatcher:
             timing = HostPoliteness(
                 self._rules,
                 failures=record.failures,
-                blocked_until_s=record.blocked_until_s,
+                # Without a failure it rested in a silence, which may be over.
+                blocked_until_s=record.blocked_until_s if record.failures else 0.0,
                 blocked_why=record.blocked_why,
                 pace=Pace(record.rest_s),
             )
@@ -528,7 +531,8 @@ class Dispatcher:
         url : of that page; "": it is in no folder
         """
         queue = self._hosts[host_id]
-        before, before_s = queue.blocks, queue.politeness.delay_s
+        self._end_silence(now_s)
+        before, before_s = (queue.blocks, queue.politeness.blocked_why), queue.politeness.delay_s
         queue.politeness.answered(now_s, status, retry_after, self._random, page_id, url)
         if queue.ip is not None:
             self._ips.answered(queue.ip, now_s, status, retry_after, self._random, page_id)
@@ -536,7 +540,7 @@ class Dispatcher:
             self._down.discard(host_id)
         self._tell_delay(queue, before_s)  # its server has drawn its own conclusion by then
         self._changed(queue)
-        return before != queue.blocks
+        return before != (queue.blocks, queue.politeness.blocked_why)
 
     def refused(self, host_id: int, now_s: float, why: str, *, is_news: bool) -> None:
         """Learn that a host refuses what it answers, and leave it alone as one that says so.
@@ -556,8 +560,17 @@ class Dispatcher:
 
     def unanswered(
         self, host_id: int, now_s: float, why: str, page_id: int | None = None, url: str = ""
-    ) -> None:
-        """End a request that brought no answer."""
+    ) -> bool:
+        """End a request that brought no answer; False where that says nothing of the host.
+
+        Parameters
+        ----------
+        why : kind of the failure, in one word
+        page_id, url : as for :meth:`answered`
+        """
+        if self._is_silent(host_id, now_s, why):
+            self.cancelled(host_id, now_s)
+            return False
         queue = self._hosts[host_id]
         queue.politeness.unanswered(now_s, why, self._random, page_id, url)
         self._share_looks(queue, now_s)
@@ -566,6 +579,34 @@ class Dispatcher:
             if why == "connect":  # another of its IP addresses may do
                 queue.ip_until_s = -inf
         self._changed(queue)
+        return True
+
+    def _is_silent(self, host_id: int, now_s: float, why: str) -> bool:
+        """Have a host wait for its turn where nobody answers; a single pass ends before that."""
+        if self.horizon_s < inf:
+            return False
+        queue, timing = self._hosts[host_id], self._hosts[host_id].politeness
+        has_answered = queue.robots_status is not None
+        until_s = self._silence.failed(
+            host_id,
+            now_s,
+            why,
+            was_well=timing.is_alive or (timing.failures == 0 and has_answered),
+            is_new=timing.failures == 0 and not has_answered,
+            n_hosts=len(self._hosts),
+        )
+        if until_s is None:
+            return False
+        timing.wait_until(until_s, f"{failure_words(why)}; nobody else answers either")
+        return True
+
+    def _end_silence(self, now_s: float) -> None:
+        for host_id in self._silence.answered():
+            queue = self._hosts[host_id]
+            queue.politeness.wait_until(now_s, queue.politeness.blocked_why or "")
+            if queue.robots is not None and not queue.robots.reachable:
+                queue.robots = None
+            self._changed(queue)
 
     def cancelled(self, host_id: int, now_s: float) -> None:
         """End a request that was cut off, if it was made at all."""
@@ -592,14 +633,20 @@ class Dispatcher:
         self._changed(queue)
         return is_news
 
-    def unresolved(self, host_id: int, now_s: float, why: str) -> None:
-        """Learn that the name of a host could not be resolved: nothing was asked, and it rests."""
+    def unresolved(self, host_id: int, now_s: float, why: str) -> bool:
+        """Learn that the name of a host could not be resolved: nothing was asked, and it rests.
+
+        False where that says nothing of the host.
+        """
         queue = self._hosts[host_id]
         queue.resolving = False
         queue.robots_url, queue.robots_hops = None, 0
-        queue.politeness.unanswered(now_s, why, self._random)
-        self._share_looks(queue, now_s)
+        counts = not self._is_silent(host_id, now_s, why)
+        if counts:
+            queue.politeness.unanswered(now_s, why, self._random)
+            self._share_looks(queue, now_s)
         self._changed(queue)
+        return counts
 
     def follow_robots(self, host_id: int, url: str) -> None:
         """Learn where the rules of a host are; that is asked when its IP address may be asked."""

@@ -22,7 +22,7 @@ _MOST_FAILING: Final = 1_000  # pages
 _ALL_FAIL: Final = 20  # pages in a row; others are due among them
 _NO_CONNECTION: Final = frozenset(
     {
-        "connect", "dns", "tls",
+        "connect", "dns", "lookup", "network", "proxy", "tls",
         "certificate", "certificate-early", "certificate-expired", "certificate-name",
     }
 )  # fmt: skip
@@ -82,6 +82,11 @@ class HostPoliteness:
 
     def __post_init__(self) -> None:
         self.sections = Sections(self.rules.backoff)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has answered for a page since it was left alone last."""
+        return self._is_alive
 
     @property
     def delay_s(self) -> float:
@@ -247,6 +252,11 @@ class HostPoliteness:
         """Leave the host alone until an instant, whatever else it did."""
         self.blocked_until_s = max(self.blocked_until_s, instant_s)
         self.blocked_why = why
+
+    def wait_until(self, instant_s: float, why: str) -> None:
+        """Leave the host alone until an instant, for no fault of its own; any answer ends it."""
+        self.blocked_until_s, self.blocked_why = instant_s, why
+        self._unanswered = True
 
     def _block(self, now_s: float, why: str, asked_s: float | None, random: Draws) -> None:
         if self._is_alive and now_s > self.blocked_until_s + self.rules.backoff.quiet_s:
