@@ -25,6 +25,18 @@ def is_held(path: Path) -> bool:
     return bool(struct.unpack(_SIGN, told)[0] != fcntl.F_UNLCK)
 
 
+def owner_words(state: Path) -> str:
+    """Say what makes a state directory usable for whoever may not read or write what is in it.
+
+    Whoever crawls as root in another's directory leaves files there that are not the owner's.
+    """
+    with suppress(OSError):
+        is_own = state.stat().st_uid == os.geteuid()
+        if is_own and any(path.lstat().st_uid != os.geteuid() for path in state.rglob("*")):
+            return f"files of another user lie there: chown -R --reference={state} {state}"
+    return "run as the owner of the state directory, where it can be written"
+
+
 class StateLock:
     """A right to work on a state, held until :meth:`release` or the end of the process.
 

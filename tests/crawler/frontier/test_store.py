@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +18,7 @@ from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.store import DATABASE, lock_state, open_state
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.errors import StateError
-from recrawl.held_files import is_held
+from recrawl.held_files import is_held, owner_words
 from recrawl.terms import Discovery, Lease, Outcome, PageState, PageUpdate, Visit
 
 A = "http://a.test"
@@ -204,6 +205,25 @@ def test_a_second_process_is_told_who_holds_the_state(tmp_path: Path) -> None:
     other.communicate()
     assert not is_held(tmp_path / "lock")
     lock_state(tmp_path).release()
+
+
+def test_files_that_another_user_left_in_a_state_are_named_with_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a crawl as root, the owner was told to run as the owner."""
+    (tmp_path / "index").mkdir()
+    left = tmp_path / "index" / "meta.json"
+    left.touch()
+    own = owner_words(tmp_path)
+    told = Path.lstat
+    monkeypatch.setattr(
+        Path, "lstat", lambda path: SimpleNamespace(st_uid=-1) if path == left else told(path)
+    )
+
+    assert own == "run as the owner of the state directory, where it can be written"
+    assert owner_words(tmp_path) == (
+        f"files of another user lie there: chown -R --reference={tmp_path} {tmp_path}"
+    )
 
 
 def test_readers_work_beside_the_writer_and_see_what_is_committed(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from recrawl.crawler.frontier.sql import migrations, numbered, queries
 from recrawl.errors import DamagedState, StateError
-from recrawl.held_files import StateLock, is_held
+from recrawl.held_files import StateLock, is_held, owner_words
 
 DATABASE = "state.sqlite3"
 # Of what is no number or text Python looks for how it is adapted, in two places where nothing is,
@@ -87,17 +87,22 @@ def translated(path: Path) -> Iterator[None]:
             raise StateError(f"{path} is locked by another process") from error
         if "malformed" in text or "no such table" in text or "no such column" in text:
             raise DamagedState(_corrupt(path, text)) from error
-        if "readonly" in text:
-            text += "; run as the owner of the state directory, where it can be written"
+        if "readonly" in text or ("unable to open" in text and _is_denied(path)):
+            text += f"; {owner_words(path.parent)}"
         raise StateError(f"{path}: {text}") from error
     except PermissionError as error:
         raise StateError(
-            f"{path}: this user may not read or write it; run as the owner of the state directory"
+            f"{path}: this user may not read or write it; {owner_words(path.parent)}"
         ) from error
     except sqlite3.DatabaseError as error:
         raise DamagedState(_corrupt(path, str(error))) from error
     except ValueError as error:  # a state or kind that there is none of, or text that is no UTF-8
         raise DamagedState(_corrupt(path, str(error))) from error
+
+
+def _is_denied(path: Path) -> bool:
+    files = path.parent.glob(f"{path.name}*")
+    return not all(os.access(file, os.R_OK | os.W_OK) for file in files)
 
 
 def inode_of(path: Path) -> int | None:

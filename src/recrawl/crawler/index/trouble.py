@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recrawl.errors import TOO_FEW_THREADS, DamagedState, StateError
+from recrawl.held_files import owner_words
 
 _DO = {
     "full": "the disk is full; make room and start again: nothing acknowledged was lost",
     "busy": "another process writes it; stop that crawl first, or choose another state directory",
-    "denied": "this user may not read or write it; run as the owner of the state directory",
+    "denied": "this user may not read or write it",
     "read-only": "it lies on a disk that cannot be written, and its readers need a lock there; "
     "mount it writable, or copy the state directory elsewhere",
     "many": "too many files are open; raise the limit (`ulimit -n 4096`) and start again",
@@ -50,6 +51,8 @@ def translated(directory: Path) -> Iterator[None]:
     except (OSError, ValueError, sqlite3.Error) as error:
         kind = _kind(error, directory)
         words = f"index {directory}: {_words(error, kind)}"
+        if kind == "denied":
+            words += f"; {owner_words(directory.parent)}"
         raise (DamagedState if kind == "damaged" else StateError)(words) from error
 
 
