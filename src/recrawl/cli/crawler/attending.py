@@ -58,13 +58,16 @@ def watched(
     return Watch(crawl, counts, budget_per_s=settings.budget_per_s, title=title, every_s=1.0)
 
 
+def _that_stop() -> tuple[signal.Signals, ...]:
+    """Return the signals that stop a crawl: SIGHUP not where it is ignored, as under ``nohup``."""
+    is_deaf = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM, *(() if is_deaf else (signal.SIGHUP,)))
+
+
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Have Ctrl-C, SIGTERM and SIGHUP raise :class:`KeyboardInterrupt` in what takes its time."""
-    before = {
-        number: signal.signal(number, signal.default_int_handler)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
+    before = {number: signal.signal(number, signal.default_int_handler) for number in _that_stop()}
     try:
         yield
     finally:
@@ -76,6 +79,6 @@ def stopped_by_signals() -> asyncio.Event:
     """Return what Ctrl-C, SIGTERM and SIGHUP set, from now on."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _that_stop():
         loop.add_signal_handler(number, stop.set)
     return stop
