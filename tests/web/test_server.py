@@ -2,16 +2,19 @@
 
 import asyncio
 import contextlib
+import errno
 import signal
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from recrawl.web.guard import Access
 from recrawl.web.listening import bind
-from recrawl.web.server import serve
+from recrawl.web.server import FewFiles, serve
 
 HOST = b"Host: 127.0.0.1\r\n"
 
@@ -98,3 +101,24 @@ async def test_no_client_has_all_connections(crawl: Path) -> None:
         assert await silent[0][0].read() == b""
         for _, writer in silent:
             writer.close()
+
+
+def test_connections_for_which_no_file_is_left_are_told_of_once_a_minute(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The loop told of each that waited: ten megabytes of log in a second."""
+    told: list[dict[str, Any]] = []
+    now_s = 0.0
+    loop: Any = SimpleNamespace(time=lambda: now_s, default_exception_handler=told.append)
+    handler = FewFiles()
+    none_left = {"exception": OSError(errno.EMFILE, "Too many open files")}
+    other = {"exception": OSError(errno.EPIPE, "Broken pipe")}
+
+    for _ in range(1_000):
+        handler(loop, none_left)
+    handler(loop, other)
+    now_s = 61.0
+    handler(loop, none_left)
+
+    assert [record.getMessage()[:16] for record in caplog.records] == ["connections wait"] * 2
+    assert told == [other]

@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import errno
 import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -18,6 +20,8 @@ from recrawl.web.guard import Access
 from recrawl.web.impatient import Connections, ImpatientProtocol
 
 _OF_ONE_CLIENT, _IN_ALL = 256, 800  # connections; each takes a file, of which most have 1,024
+_WAITING = 100  # connections that nobody has taken yet
+_QUIET_S = 60.0
 
 
 async def serve(
@@ -67,6 +71,7 @@ class _Server(uvicorn.Server):
                 http=partial(
                     ImpatientProtocol, request_s=request_s, open_ones=Connections(_OF_ONE_CLIENT)
                 ),  # type: ignore[arg-type]
+                backlog=_WAITING,
                 access_log=False,
                 log_level="error",
                 server_header=False,
@@ -95,6 +100,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and say so."""
+        asyncio.get_running_loop().set_exception_handler(FewFiles())
         await super().startup(sockets)
         if self._on_start is not None and not self.should_exit:
             self._on_start()
@@ -104,3 +110,24 @@ class _Server(uvicorn.Server):
         self._on_stop()
         await asyncio.sleep(0)
         await super().shutdown(sockets)
+
+
+class FewFiles:
+    """Tells of errors in the event loop, and once a minute that no file is left for connections.
+
+    The loop would tell of each that waits, some thousands in a second.
+    """
+
+    def __init__(self) -> None:
+        self._quiet_until_s = float("-inf")
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Tell of an error, as event loops have it told."""
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)):
+            loop.default_exception_handler(context)
+        elif loop.time() >= self._quiet_until_s:
+            self._quiet_until_s = loop.time() + _QUIET_S
+            logging.getLogger("uvicorn.error").error(
+                "connections wait, as this process may open no more files (`ulimit -n`)"
+            )
