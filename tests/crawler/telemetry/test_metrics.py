@@ -1,6 +1,9 @@
 """Numbers for Prometheus."""
 
+import contextlib
+import http.client
 import socket
+import threading
 import urllib.request
 
 import pytest
@@ -99,3 +102,26 @@ def test_what_is_no_place_is_refused_with_what_would_be(text: str) -> None:
     """One message, before anything is crawled."""
     with pytest.raises(InputError, match=r"--metrics: .* as 9464 or 0\.0\.0\.0:9464"):
         place_of(text, "--metrics", host="127.0.0.1")
+
+
+def test_whoever_only_connects_takes_no_more_threads_than_a_few() -> None:
+    """Two hundred such connections took all threads that a service may have, and ended the crawl.
+
+    Those that are too many are closed at once; the others make room when they end.
+    """
+    before = threading.active_count()
+    with MetricsServer(MetricsSink(dict), "127.0.0.1", 0) as server:
+        place = ("127.0.0.1", server.port)
+        idle = [socket.create_connection(place, timeout=30.0) for _ in range(40)]
+        assert idle[-1].recv(1) == b""
+        assert threading.active_count() <= before + 17
+        for connection in idle:
+            connection.close()
+        address = f"http://127.0.0.1:{server.port}/metrics"
+        while True:
+            with (
+                contextlib.suppress(OSError, http.client.HTTPException),
+                urllib.request.urlopen(address, timeout=10.0) as answer,
+            ):
+                assert answer.status == 200
+                break

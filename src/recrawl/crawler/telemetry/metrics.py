@@ -1,10 +1,13 @@
 """Numbers for Prometheus: what happened as counters, how things stand as gauges."""
 
+import socket
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
-from wsgiref.simple_server import WSGIServer
+from socketserver import ThreadingMixIn
+from threading import BoundedSemaphore, Thread
+from typing import Any, Final
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, make_wsgi_app
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from typing_extensions import override
@@ -12,6 +15,7 @@ from typing_extensions import override
 from recrawl.crawler.ports import EventSink
 from recrawl.errors import InputError
 
+_AT_ONCE: Final = 16  # connections; Prometheus needs one
 _BUCKETS: Final = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 GAUGES: Final = {
     "robots_active": "Robots that fetch or wait for work",
@@ -100,6 +104,46 @@ class MetricsSink(EventSink):
             self._then.emit(event, fields)
 
 
+class _Request(WSGIRequestHandler):
+    timeout = 5.0  # seconds for each part of what is asked
+
+    @override
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """Answers a few at a time: whoever only connects takes no thread that the crawl needs."""
+
+    daemon_threads = True
+    request_queue_size = 128  # more that wait would only try again
+
+    def __init__(self, host: str, port: int, family: int) -> None:
+        self.address_family = family
+        self._free = BoundedSemaphore(_AT_ONCE)
+        super().__init__((host, port), _Request)
+
+    @override
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread was started that would let another in
+            self._free.release()
+            raise
+
+    @override
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    @override
+    def handle_error(self, request: Any, client_address: Any) -> None: ...
+
+
 class MetricsServer:
     """Answers Prometheus on a port while its block runs.
 
@@ -114,11 +158,14 @@ class MetricsServer:
         if not 0 <= port <= 65_535:
             raise InputError(f"--metrics: {port} is no port; write 1 to 65535")
         try:
-            server, self._thread = start_http_server(port, host, registry=sink.registry)
+            family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+            self._server = _Server(host, port, family)
         except OSError as error:
             raise InputError(f"--metrics: {host}, port {port}: {error.strerror}") from error
-        self._server: WSGIServer = server
-        self.port = int(server.server_port)
+        self._server.set_app(make_wsgi_app(sink.registry))
+        self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
+        self._thread.start()
+        self.port = int(self._server.server_port)
 
     def __enter__(self) -> "MetricsServer":
         return self
