@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from recrawl.crawler.index.words import address_words, codes, names, sections, stems
+from recrawl.crawler.index.words import address_words, apart, codes, names, sections, stems
 from recrawl.terms import Document
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def lexemes_of(document: Document, parted: "Parted", stemmer: Any, language: str
     named: dict[str, list[str]] = {}
     place = 0
     for words, label in ((title, "A"), (headed, "B"), (address_words(document.url), "C")):
-        place = _put(named, stemmer.analyze(words), label, place)
+        place = _put(named, stemmer.analyze(f"{words}\n{apart(words)}"), label, place)
     _put(named, [f"c {code}" for code in codes(f"{title}\n{headed}")], "A")
     vocabulary = tuple(named)
     marks = [f"n {name}" for name in names(document.title, document.headings, document.url)]
@@ -71,7 +71,7 @@ def lexemes_of(document: Document, parted: "Parted", stemmer: Any, language: str
     text = f"{parted.text}\n{parted.own}"[:_LONGEST]
     while True:
         told = {lexeme: list(places) for lexeme, places in named.items()}
-        found = stemmer.analyze(text)
+        found = stemmer.analyze(f"{text}\n{apart(text)}")
         _put(told, found, "D", place)
         _put(told, [f"c {code}" for code in codes(text)], "D")
         if language is not None:

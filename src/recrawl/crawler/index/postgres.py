@@ -42,7 +42,7 @@ from recrawl.crawler.index.searching.snippets import beginnings
 from recrawl.crawler.index.searching.spelling import respelled
 from recrawl.crawler.index.searching.sql_queries import SqlQueries
 from recrawl.crawler.index.searching.titles import told_apart
-from recrawl.crawler.index.words import LANGUAGES, stems
+from recrawl.crawler.index.words import LANGUAGES, SPACED, stems
 from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.errors import StateError
 from recrawl.terms import About, Database, Document, Hit
@@ -498,7 +498,7 @@ def _hit(group: Group, words: list[str], text_of: Callable[[Any], str]) -> tuple
     snippet = best_passage(text_of(first), words)
     # Where words run on, nothing tells where one begins or ends.
     looked_for = [
-        re.escape(word) if may_run_on(word) else rf"\b{re.escape(word)}\w*"
+        re.escape(word) if may_run_on(word) else rf"(?<!{SPACED}){re.escape(word)}{SPACED}*"
         for word in words
         if word
     ]

@@ -36,6 +36,7 @@ from recrawl.crawler.index.trouble import translated
 from recrawl.crawler.index.words import (
     LANGUAGES,
     address_words,
+    apart,
     as_typed,
     codes,
     names,
@@ -174,7 +175,8 @@ class TantivyIndex(PageIndex, ChanceLearner):
     def _add(self, document: Document) -> None:
         """Stage a copy, without what its host repeats."""
         parted = self.own_text.parted(document)
-        text, own = parted.text, parted.own
+        text = parted.text
+        own = f"{parted.own}\n{apart(text)}"
         self._delete(document.url)
         made = tantivy.Document()
         made.add_text("url", document.url)
@@ -185,14 +187,16 @@ class TantivyIndex(PageIndex, ChanceLearner):
         for name in sections(document.headings):
             made.add_text("sections", name)
         made.add_text("title", document.title)
+        made.add_text("title", apart(document.title))  # of several, only the first value is read
         made.add_text("headings", headings)
+        made.add_text("headings", apart(headings))
         if self._anchors is not None:
             made.add_text("anchors", "\n".join(self._anchors.of(document.url)))
         self._added.add(document.url)
         self._named.pop(document.url, None)
         made.add_text("address", address_words(document.url))
         made.add_text("text", text)
-        made.add_text("text", own)  # found, and shown nowhere: only the first value is read
+        made.add_text("text", own)  # found, and shown nowhere
         made.add_text("left_out", parted.left_out)
         made.add_unsigned("content", content_hash(document.title, text))
         made.add_text("terms", " ".join(codes(f"{document.title}\n{headings}")))

@@ -4,7 +4,9 @@ A text is indexed twice. Once by its words, which a stemmer brings to their stem
 finds ``vacuum``, and ``max_connections`` consists of two of them. And what no stemmer should see,
 because there are marks in it, as it is typed: ``max_connections``, ``--onto``, ``.gitignore``,
 ``C++`` and ``%s`` are one code each; of Chinese and Japanese, each two neighbours are one, and of
-scripts in which words run on and vowels are signs of their own, Thai to Khmer, each three.
+scripts in which words run on and vowels are signs of their own, Thai to Khmer, each three. Korean,
+which writes particles onto its words, is read as Chinese is; and a word of another script that no
+space parts from these is found by itself.
 """
 
 import re
@@ -26,9 +28,24 @@ LANGUAGES: Final = (
 _LONGEST: Final = 60  # characters of a word; what is longer was not written by people
 # A mark before, words joined by marks, marks after.
 _TYPED: Final = re.compile(r"(?:--?|[.@%$#\\])?\w+(?:(?:[-.:@]|::|->)\w+)*(?:\+\+|#)?")
-_UNSPACED: Final = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
-_RUN_ON: Final = re.compile(
-    "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3]{3,}"
+_SIGNS: Final = "\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+_VOWELS_APART: Final = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
+)
+_UNSPACED: Final = re.compile(f"[{_SIGNS}]+")
+_RUN_ON: Final = re.compile(f"[{_VOWELS_APART}]{{3,}}")
+SPACED: Final = rf"[^\W{_SIGNS}{_VOWELS_APART}]"  # a letter of words that spaces part
+_BESIDE: Final = re.compile(
+    f"(?<=[{_SIGNS}{_VOWELS_APART}]){SPACED}++|(?<!{SPACED}){SPACED}++(?=[{_SIGNS}{_VOWELS_APART}])"
+)
+_BORDER: Final = re.compile(
+    f"(?<=[{_SIGNS}{_VOWELS_APART}])(?={SPACED})|(?<={SPACED})(?=[{_SIGNS}{_VOWELS_APART}])"
+)
+_BEGINNING: Final = re.compile("(?<![\uac00-\ud7a3])[\uac00-\ud7a3](?=[\uac00-\ud7a3])")
+# What Korean writes onto nouns, and what makes verbs of them.
+_PARTICLE: Final = re.compile(
+    "(?<=[\uac00-\ud7a3]{2})(?:은|는|이|가|을|를|에|의|도|로|와|과|만|에서|에는|에게|으로|까지|부터|"
+    "하기|하는|하다|합니다)$"
 )
 _NUMBERING: Final = re.compile(
     r"^(?:(?:chapter|part|appendix|section)\s+)?(?:(?:[0-9]+(?:\.[0-9]+)*|[A-Z](?:\.[0-9]+)+|[IVX]+)\."
@@ -73,15 +90,27 @@ def as_typed() -> Any:
 
 def codes(text: str) -> list[str]:
     """Return the codes of a text, in lower case, as often as they occur."""
-    marked = filterfalse(str.isalpha, lower(text).split())
+    runs_on = may_run_on(text)
+    marked = filterfalse(str.isalpha, lower(_BORDER.sub(" ", text) if runs_on else text).split())
     found = [token for token in _TYPED.findall(" ".join(marked)) if is_code(token)]
-    return found + pairs(text) if may_run_on(text) else found
+    return found + pairs(text) + _BEGINNING.findall(text) if runs_on else found
+
+
+def apart(text: str) -> str:
+    """Return the words that no space parts from Chinese, Japanese, Korean, Thai and the like."""
+    return " ".join(_BESIDE.findall(text)) if may_run_on(text) else ""
+
+
+def bare(text: str) -> str:
+    """Return a word of Korean without the particle that is written onto it; any other as it is."""
+    return _PARTICLE.sub("", text)
 
 
 def pairs(text: str) -> list[str]:
     """Return every two neighbours in Chinese and Japanese, which put no space between words.
 
-    And every three in Thai, Lao, Burmese and Khmer, where two are too few to tell pages apart.
+    So too in Korean, of whose words of one sign :func:`codes` has what begins so. And every three
+    in Thai, Lao, Burmese and Khmer, where two are too few to tell pages apart.
     """
     found = [
         run[at : at + 2] for run in _UNSPACED.findall(text) for at in range(max(len(run) - 1, 1))

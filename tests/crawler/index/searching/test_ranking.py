@@ -148,6 +148,38 @@ def test_a_word_is_found_where_nothing_tells_where_it_begins(
     assert hit.url.endswith("/one.html")
 
 
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("lanternd", "lanternd"),
+        ("lantern-ctl", "lantern"),
+        ("lanternd来操作", "lanternd来操作"),
+        ("패키지", "패키지"),
+        ("패키지 설치", "패키지"),
+        ("패키지는", "패키지"),
+        ("설치하기", "설치"),
+        ("책", "책"),
+        ("Harbour", "Harbour"),
+    ],
+)
+def test_a_word_is_found_beside_signs_and_before_particles(
+    make: Callable[[], PageIndex], query: str, shown: str
+) -> None:
+    """Words in Latin letters in Chinese and Korean, and those of Korean without what follows."""
+    index = make()
+    index.replace(page("other", "다른 안내", "조용한 항구의 이야기다. 静かな港の物語です。 " * 30))
+    text = (
+        "您可以通过lanternd来操作软件包。lantern-ctlを使う。먼저 패키지를 설치합니다. 책을 읽는다."
+    )
+    index.replace(page("one", "Harbour入門", f"Harbour案内。{text}{'其他。' * 100}"))
+    index.commit()
+    n, (hit,) = index.search(query)
+
+    assert (n, hit.url.endswith("/one.html")) == (1, True)
+    assert any(shown in hit.snippet[start:end] for start, end in hit.highlights)
+    assert index.misread(query) == []
+
+
 SIGNS = st.text("ab\u00e9_-.:+/\\'\"()*~!?#$%&019 \u0301\u00df\u200d@=<>[]{}|;,", max_size=12)
 
 

@@ -83,7 +83,7 @@ def _places(text: str, word: str) -> Iterator[int]:
     """Yield where words begin so."""
     at, found = text.find(word), 0
     while at >= 0 and found < _MOST_PLACES:
-        if at == 0 or not text[at - 1].isalnum() or _UNSPACED.match(word):
+        if at == 0 or not text[at - 1].isalnum() or _UNSPACED.search(text[at - 1] + word[0]):
             yield at
             found += 1
         at = text.find(word, at + len(word))

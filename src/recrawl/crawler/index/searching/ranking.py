@@ -14,7 +14,7 @@ from typing import Any, Final
 from recrawl.crawler.index.searching.matching import Queries, inverse
 from recrawl.crawler.index.searching.queries import ReadQuery, Wanted
 from recrawl.crawler.index.searching.spelling import meant
-from recrawl.crawler.index.words import as_name, is_code, pairs
+from recrawl.crawler.index.words import apart, as_name, bare, is_code, pairs
 from recrawl.crawler.index.words import tokens as as_typed
 
 MOST_TOKENS: Final = 24  # of one query: what it can cost is bounded
@@ -156,14 +156,24 @@ class Ranking:
         return _Concept(query, self._idf("text", tokens), required=True)
 
     def _of_signs(self, text: str, signs: list[str]) -> _Concept:
-        """Return what finds words without spaces: most of their pairs, better in titles."""
-        self._words.append(text)
+        """Return what finds words without spaces: most of their pairs, better in titles.
+
+        With a word of another script that nothing parts from them, that too.
+        """
+        self._words.append(bare(text))
         weights = [self._inverse(self._frequency("codes", pair)) for pair in signs]
         parts = []
         for pair, weight in zip(signs, weights, strict=True):
             parts.append(self._anywhere(pair, weight, _TYPED))
-        least = math.ceil(0.7 * len(parts))
-        return _Concept(self._queries.sum(some=parts, least=least), sum(weights))
+        least = math.ceil(0.7 * len(pairs(bare(text))[: len(parts)]))
+        core = [self._queries.sum(some=parts, least=least)]
+        if len(whole := self._stems.analyze(text)) == 1:
+            core.append(self._together(whole).query)
+        found = [_Concept(self._queries.best(core, _TIE), sum(weights))]
+        beside = [self._of_one(Wanted(word), is_last=False) for word in apart(text).split()]
+        found += [concept for concept in beside if concept is not None]
+        query = self._queries.sum([concept.query for concept in found])
+        return _Concept(query, sum(concept.weight for concept in found))
 
     def _anywhere(
         self, token: str, weight: float, fields: Sequence[tuple[str, float]], *others: Any
