@@ -497,3 +497,28 @@ def test_a_line_that_says_the_address_of_its_page_recurs_on_others() -> None:
     assert parted == ("\n".join(said[3][:2]), said[3][2])
     assert learned.same(pages[3], parted, "\n".join([*said[3][:2], "Copy what you like."]))
     assert not learned.same(pages[3], parted, "\n".join([said[3][0], "It was two.", said[3][2]]))
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_known"), [("{}/", True), ("docs/{}-XX/", True), ("{}.", False)]
+)
+def test_what_pages_of_one_language_have_is_repeated_though_other_languages_have_more_pages(
+    folder: str, is_known: bool
+) -> None:
+    """Of six languages, each with its menu in its own words; its end is another now."""
+    languages = ("de", "fr", "ja", "ko", "ru", "zh")
+    learned = Boilerplate()
+    texts = {
+        f"{HOST}/{folder.format(one)}{n}": lines(n, [f"{one} up", f"{one} home", f"{one} ©"])
+        for n in range(20)
+        for one in languages
+    }
+    for address, text in texts.items():
+        learned.learn(address, text)
+    address = f"{HOST}/{folder.format('ko')}3"
+    kept, left_out = learned.parted(address, "\n".join(texts[address]))
+    now = [line.replace("ko home", "ko start") for line in texts[address]]
+
+    assert ("ko up" in left_out) == is_known
+    assert ("ko up" in kept) != is_known
+    assert learned.same(address, (kept, left_out), "\n".join(now)) == is_known

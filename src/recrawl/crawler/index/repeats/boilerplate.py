@@ -5,9 +5,11 @@ quarter of the pages looked at lately is *repeated*. Repeated lines are left out
 stand together or one begins or ends a page, and with them a short line among them ("Prev", "Up",
 "Chapter 25", "Next"); a heading in the middle that many pages have in common stays, and so does a
 sentence. What no other page says is found all the same, also where it is left out. A line that says
-the address of its page, to be cited by, recurs as the same one.
+the address of its page, to be cited by, recurs as the same one. Pages in a folder that is called as
+a language are a host of their own besides: of five languages none has a quarter of all pages.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -39,6 +41,12 @@ _TOGETHER: Final = 4  # repeated lines, from which on they are left out in the m
 _MARGIN: Final = 6  # lines of a page's ends
 _MARK: Final = "\f"  # before a line that begins a title, where such are counted; no line holds one
 _WRITTEN_EVERY: Final = 64  # pages of a host
+_LANGUAGES: Final = """ar bg bn bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu hy id is
+    it ja ka kk km ko lt lv mk ms nb nl nn no pa pl pt ro ru sk sl sq sr sv sw ta te th tl tr uk ur
+    uz vi zh""".split()
+_IN_LANGUAGE: Final = re.compile(  # such as /ja/ or /docs/pt-BR/
+    rf"[^/]*//[^/]+/(?:[^/?]+/)?((?:{'|'.join(_LANGUAGES)})(?:[-_][a-z]{{2,4}})?)/", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
@@ -67,29 +75,29 @@ class Boilerplate:
 
         The one that its title begins with is counted as such, too.
         """
-        host = self._host(url)
         page = np.array([_hash(url)], HASH)
-        if (np.frombuffer(host.counted, HASH) == page).any():
-            return
-        host.counted += page.tobytes()
-        host.pages += 1
-        if host.early is not None and len(host.early) < _EARLY:
-            host.early.append(url)
-        marks = self._hashes(url, lines)[:_LINES_OF_PAGE]
-        opening = _opening(title, lines)
-        if opening:
-            marks = np.append(marks, np.array([_hash(_MARK + opening)], HASH))
-        host.add(marks)
-        if len(host.counted) >= _WINDOW * page.itemsize:
-            host.halve()
-        host.keep(_MOST_LINES)  # the rarest are forgotten, the pages are not
-        self.notes.put(_name(url), host)
+        for name, host in self._hosts(url):
+            if (np.frombuffer(host.counted, HASH) == page).any():
+                continue
+            host.counted += page.tobytes()
+            host.pages += 1
+            if host.early is not None and len(host.early) < _EARLY:
+                host.early.append(url)
+            marks = self._hashes(url, lines)[:_LINES_OF_PAGE]
+            opening = _opening(title, lines)
+            if opening:
+                marks = np.append(marks, np.array([_hash(_MARK + opening)], HASH))
+            host.add(marks)
+            if len(host.counted) >= _WINDOW * page.itemsize:
+                host.halve()
+            host.keep(_MOST_LINES)  # the rarest are forgotten, the pages are not
+            self.notes.put(name, host)
 
     def count(self, url: str, lines: list[str]) -> None:
         """Count lines of a page that is counted already."""
-        host = self._host(url)
-        host.add(self._hashes(url, lines)[:_LINES_OF_PAGE])
-        self.notes.put(_name(url), host)
+        for name, host in self._hosts(url):
+            host.add(self._hashes(url, lines)[:_LINES_OF_PAGE])
+            self.notes.put(name, host)
 
     def parted(self, url: str, text: str, title: str = "") -> tuple[str, str]:
         """Return what a page says for itself, and what is left out; all of it where all recurs.
@@ -113,7 +121,8 @@ class Boilerplate:
         They are no text of the page, but people look for them.
         """
         lines = left_out.split("\n")
-        counts = self._host(url).of(self._hashes(url, lines))
+        (_, host), *_ = self._hosts(url)
+        counts = host.of(self._hashes(url, lines))
         return "\n".join([lines[row] for row in np.flatnonzero(counts <= 1)])
 
     def same(
@@ -168,10 +177,9 @@ class Boilerplate:
         """Return new lines that are entries of the host's menu, and count them as repeated."""
         repeated = {lines[row] for row in self._repeated(url, lines)} | out
         entries = self._menus.among(_name(url), url, beside(lines, new, repeated), links)
-        host = self._host(url)
-        if entries:
+        for name, host in self._hosts(url) if entries else ():
             host.raise_to(self._hashes(url, sorted(entries)), ceil(2 * _SHARE * host.pages))
-            self.notes.put(_name(url), host)
+            self.notes.put(name, host)
         return entries
 
     def _other(self, lines: Counter[str], others: Counter[str]) -> Counter[str]:
@@ -199,7 +207,7 @@ class Boilerplate:
 
     def is_early(self, url: str) -> bool:
         """Tell whether a page is one that will be looked at again."""
-        return url in (self._host(url).early or ())
+        return any(url in (host.early or ()) for _, host in self._hosts(url))
 
     def early(self) -> list[str]:
         """Return pages that were indexed before their hosts were known; each of them once."""
@@ -211,16 +219,20 @@ class Boilerplate:
                 self.notes.put(name, host)
         return found
 
-    def _host(self, url: str) -> HostLines:
-        return self.notes.of(_name(url)) or HostLines()
+    def _hosts(self, url: str) -> list[tuple[str, HostLines]]:
+        """Return what is known of a page's host, and of its language there, with their names."""
+        found, name = _IN_LANGUAGE.match(url), _name(url)
+        names = [name] if found is None else [name, f"{name}/{found[1].lower()}"]
+        return [(name, self.notes.of(name) or HostLines()) for name in names]
 
     def _repeated(self, url: str, lines: list[str]) -> set[int]:
         """Return the rows of lines that recur."""
-        host = self._host(url)
-        if host.pages < _FEWEST:
-            return set()
-        counts = host.of(self._hashes(url, lines))
-        return set(np.flatnonzero(counts >= _SHARE * host.pages).tolist())
+        rows: set[int] = set()
+        for _, host in self._hosts(url):
+            if host.pages >= _FEWEST:
+                counts = host.of(self._hashes(url, lines))
+                rows.update(np.flatnonzero(counts >= _SHARE * host.pages).tolist())
+        return rows
 
     def _hashes(self, url: str, lines: list[str]) -> Hashes:
         """Return a number for each line, whatever page it is of; one is asked about twice in a row.
