@@ -72,6 +72,8 @@ async def test_search_finds_and_says_how_old(crawl: Path) -> None:
     assert "1 to 5 of 5 pages" in answer.text
     assert "copy of" in answer.text
     assert "seen unchanged" in answer.text
+    for shown in ("#q", ".hits h2", ".hits .snippet"):  # also what is read from right to left
+        assert {node.attributes["dir"] for node in HTMLParser(answer.text).css(shown)} == {"auto"}
 
 
 async def test_hits_come_in_pages_that_have_addresses(crawl: Path) -> None:

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 import tantivy
 
-from recrawl.crawler.control.texts.letters import lower, may_run_on
+from recrawl.crawler.control.texts.letters import SIGNS, VOWELS_APART, lower, may_run_on
 
 LANGUAGES: Final = (
     "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian",
@@ -28,18 +28,14 @@ LANGUAGES: Final = (
 _LONGEST: Final = 60  # characters of a word; what is longer was not written by people
 # A mark before, words joined by marks, marks after.
 _TYPED: Final = re.compile(r"(?:--?|[.@%$#\\])?\w+(?:(?:[-.:@]|::|->)\w+)*(?:\+\+|#)?")
-_SIGNS: Final = "\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
-_VOWELS_APART: Final = (
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
-)
-_UNSPACED: Final = re.compile(f"[{_SIGNS}]+")
-_RUN_ON: Final = re.compile(f"[{_VOWELS_APART}]{{3,}}")
-SPACED: Final = rf"[^\W{_SIGNS}{_VOWELS_APART}]"  # a letter of words that spaces part
+_UNSPACED: Final = re.compile(f"[{SIGNS}]+")
+_RUN_ON: Final = re.compile(f"[{VOWELS_APART}]{{3,}}")
+SPACED: Final = rf"[^\W{SIGNS}{VOWELS_APART}]"  # a letter of words that spaces part
 _BESIDE: Final = re.compile(
-    f"(?<=[{_SIGNS}{_VOWELS_APART}]){SPACED}++|(?<!{SPACED}){SPACED}++(?=[{_SIGNS}{_VOWELS_APART}])"
+    f"(?<=[{SIGNS}{VOWELS_APART}]){SPACED}++|(?<!{SPACED}){SPACED}++(?=[{SIGNS}{VOWELS_APART}])"
 )
 _BORDER: Final = re.compile(
-    f"(?<=[{_SIGNS}{_VOWELS_APART}])(?={SPACED})|(?<={SPACED})(?=[{_SIGNS}{_VOWELS_APART}])"
+    f"(?<=[{SIGNS}{VOWELS_APART}])(?={SPACED})|(?<={SPACED})(?=[{SIGNS}{VOWELS_APART}])"
 )
 _BEGINNING: Final = re.compile("(?<![\uac00-\ud7a3])[\uac00-\ud7a3](?=[\uac00-\ud7a3])")
 # What Korean writes onto nouns, and what makes verbs of them.

@@ -32,7 +32,7 @@ def page_explained(report: dict[str, Any], title: str) -> str:
     visits = sorted(report["recent"], key=lambda visit: float(visit["visited_at_s"]))
     content = [
         _asked(report["url"]),
-        element("h1", title or report["url"]),
+        element("h1", title or report["url"], dir="auto"),
         element("p", link(report["url"], report["url"]), class_="address"),
         element("h2", "Visits"),
         _time_line(report, visits) if visits else element("p", "Not visited yet.", class_="quiet"),
@@ -92,9 +92,9 @@ def _lines(lines: Sequence[tuple[str, str]]) -> Iterator[Markup]:
                 element({"-": "del", "+": "ins"}[mark], text) if mark != " " else text
                 for mark, text in word_steps(line, after)
             ]
-            yield element("li", parts, class_="edited")
+            yield element("li", parts, class_="edited", dir="auto")
         else:
-            yield element("li", element("ins" if sign == "+" else "del", line))
+            yield element("li", element("ins" if sign == "+" else "del", line), dir="auto")
 
 
 def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:

@@ -105,6 +105,7 @@ def _empty_form(age: str, home: bool) -> Pattern:
         maxlength=1000,
         autocomplete="off",
         spellcheck="false",
+        dir="auto",  # from right to left where the words are
         autofocus=home,
         aria_label="Search the index",
         placeholder="Search the index",
@@ -198,9 +199,9 @@ def _hit(hit: Hit, result: SearchResult, now_s: float) -> Markup:
 _HIT: Final = Pattern(
     element(
         "li",
-        element("h2", GAP),
+        element("h2", GAP, dir="auto"),
         element("p", element("bdi", GAP), class_="address"),
-        element("p", GAP, class_="snippet"),
+        element("p", GAP, class_="snippet", dir="auto"),
         element(
             "p",
             "copy of ",

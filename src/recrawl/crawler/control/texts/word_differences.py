@@ -5,9 +5,16 @@ import re
 from collections.abc import Iterator
 from html import escape
 from typing import Final
+from unicodedata import category
 
-_TOKENS: Final = re.compile(r"\w+|\s+|[^\w\s]")
+from recrawl.crawler.control.texts.letters import SIGNS, VOWELS_APART
+
+_RUN_ON: Final = f"{SIGNS}{VOWELS_APART}"
+_TOKENS: Final = re.compile(rf"[{_RUN_ON}]|[^\W{_RUN_ON}]+|\s+|[^\w\s]")
+_BETWEEN_MARKS: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_SPACED: Final = re.compile(rf"[^\W{_RUN_ON}]")
 _MOST_TOKENS: Final = 400  # of a line; longer lines are marked whole
+_JOINERS: Final = "\u200c\u200d"
 
 
 def marked_words(edit: str) -> str:
@@ -53,13 +60,17 @@ def _words(before: str, after: str) -> str:
 def word_steps(before: str, after: str) -> list[tuple[str, str]]:
     """Return the parts of two lines in order: what stayed (" "), went ("-") and came ("+").
 
-    Where a line has more than four hundred words, spaces and signs, all went and came.
+    Where a line has more than four hundred words, spaces and signs, all went and came. Of scripts
+    that put no space between words each sign is one, with the vowels and accents above it, or where
+    these are too many all between two marks.
 
     Parameters
     ----------
     before, after : without line feeds
     """
-    held, new = _TOKENS.findall(before), _TOKENS.findall(after)
+    held, new = _tokens(before), _tokens(after)
+    if max(len(held), len(new)) > _MOST_TOKENS:
+        held, new = _BETWEEN_MARKS.findall(before), _BETWEEN_MARKS.findall(after)
     if max(len(held), len(new)) > _MOST_TOKENS:
         return [("-", before), ("+", after)]
     told = []
@@ -69,3 +80,19 @@ def word_steps(before: str, after: str) -> list[tuple[str, str]]:
         signed = [(" ", gone)] if tag == "equal" else [("-", gone), ("+", come)]
         told += [part for part in signed if part[1]]
     return told
+
+
+def _tokens(line: str) -> list[str]:
+    found: list[str] = _TOKENS.findall(line)
+    if line.isascii():
+        return found
+    parts: list[str] = []
+    is_mark = False
+    for token in found:
+        goes_on = is_mark and _SPACED.match(token) is not None  # the word that the mark is within
+        is_mark = category(token[0]).startswith("M") or token in _JOINERS
+        if parts and (is_mark or goes_on):
+            parts[-1] += token
+        else:
+            parts.append(token)
+    return parts
