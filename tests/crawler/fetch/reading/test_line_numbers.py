@@ -33,6 +33,14 @@ IN_LINE = (
     '<pre><code class="language-python"><span class="{0}">1</span>def f():\n<span class="{0}">2'
     "</span>    return 1\n</code></pre>"
 )
+BLOCKS = (
+    '<div class="example"><pre class="line-numbers"><span id="1">1</span>\n<span id="2">2</span>\n'
+    f'</pre> <pre class="python"><code class="language-python">{CODE}</code></pre></div>'
+)
+COLUMNS = (
+    '<div class="both"><div class="gutter"><pre>1\n2</pre></div>\n<div class="code"><pre><code '
+    f'class="language-python">{CODE}</code></pre></div></div>'
+)
 
 
 def read(html: str) -> Extract:
@@ -50,6 +58,8 @@ def read(html: str) -> Extract:
         (ROUGE, "python"),
         (CHROMA, "python"),
         (HEXO, "python"),
+        (BLOCKS, "python"),
+        (COLUMNS, "python"),
         (IN_LINE.format("ln"), "python"),
         (IN_LINE.format("linenos"), "python"),
         (IN_LINE.format("line-number"), "python"),
@@ -80,6 +90,8 @@ def test_the_name_of_a_file_above_code_stays() -> None:
         "<table><tr><td>1</td><td><pre>a</pre></td></tr></table>",
         "<table><tr><td><pre>1</pre></td><td><pre>a</pre></td></tr><tr><td><pre>2</pre></td><td>"
         "<pre>b</pre></td></tr></table>",
+        "<pre>1\n2\n3\n4</pre><pre>for n in (5, 6):\n    print(n)</pre>",
+        "<pre>1\n2</pre><p>two lines</p><pre>a\nb</pre>",
         '<pre><span class="mi">1</span>, a\n<span class="mi">2</span>, b</pre>',
         '<pre><span class="ln">10</span> PRINT\n<span class="ln">20</span> GOTO 10</pre>',
         '<pre><span class="inline">1</span> a\n<span class="inline">2</span> b</pre>',

@@ -1,6 +1,7 @@
 """Numbers of lines beside code, which highlighters put there and nobody wrote.
 
-Either a table has them in one cell and the code in the next one, or each line begins with its own.
+Either a table has them in one cell and the code in the next one, or they are a block of their own
+before the code (rustdoc), or each line begins with its own.
 """
 
 import re
@@ -10,10 +11,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _CELLS: Final = "table td > pre, table td > div > pre, table td > code, table td > div > code"
 _NUMBER: Final = "pre span[class], pre a[class]"
+_BLOCKS: Final = "pre:has(+ pre), div:has(> pre:only-child):has(+ pre, + div > pre)"
 _NAMED: Final = re.compile(r"(?:^|[\s_-])(?:ln|lnt|nr|line-?(?:no|nos|num|nums|number|numbers))\b")
 _MOST: Final = 3_000  # tables that are looked at
 _MOST_NUMBERS: Final = 20_000
 _LONGEST: Final = 500_000  # characters that are read of cells
+_FEWEST: Final = 2  # that a block of them counts
+_MOST_ELSE: Final = 1  # lines that the code beside a block has more or fewer
 _MOST_ABOVE: Final = 8  # elements between a cell and its table, or a number and its code
 
 
@@ -21,7 +25,8 @@ def clear_line_numbers(tree: LexborHTMLParser) -> None:
     """Take the numbers of lines away, and the table with which they stand beside the code.
 
     A cell has them where it holds numbers that count by one and nothing else, set as code is, and
-    its only neighbour in the table is code too. Within code they are what calls itself so, one for
+    its only neighbour in the table is code too. A block before code has two of them or more, from
+    one on, about as many as the code has lines. Within code they are what calls itself so, one for
     each number from the first on. So many of a page are looked at. O(elements).
     """
     left = _LONGEST
@@ -32,7 +37,21 @@ def clear_line_numbers(tree: LexborHTMLParser) -> None:
             break
         if _counts(text.split()):
             _clear_beside(node)
+    for node in tree.css(_BLOCKS)[:_MOST]:
+        numbers, code = node.text().split(), _after(node)
+        if len(numbers) < _FEWEST or numbers[0] != "1" or code is None or not _counts(numbers):
+            continue
+        if abs(len(code.text().strip("\n").split("\n")) - len(numbers)) <= _MOST_ELSE:
+            node.decompose()
     _clear_within(tree)
+
+
+def _after(node: LexborNode) -> LexborNode | None:
+    """Return the element that follows."""
+    beside = node.next
+    while beside is not None and (beside.tag or "").startswith("-"):
+        beside = beside.next
+    return beside
 
 
 def _clear_beside(numbers: LexborNode) -> None:
