@@ -1,5 +1,8 @@
 """What a page says: text, title, links, and what it asks of robots."""
 
+from unicodedata import normalize
+from urllib.parse import quote
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +43,19 @@ def page(html: str | bytes, *, robots_tag: str = "", content_type: str = "text/h
 def test_the_title_is_the_title_or_the_first_heading(expected: str, html: str) -> None:
     """One line, without what could command a terminal."""
     assert page(html).title == expected
+
+
+@pytest.mark.parametrize("word", ["\u00e9l\u00e9phants", "c\u1ea5u", "\ud328\ud0a4\uc9c0"])
+def test_letters_and_their_accents_are_one_sign(word: str) -> None:
+    """However a page has them, as French, Vietnamese and Korean do; its links stay as they are."""
+    apart = normalize("NFD", word)
+    found = page(f"<title>{apart}</title><main><h1>{apart}</h1><p><a href=/{apart}>{apart}</a>")
+    plain = page(f"{apart}\n{apart}", content_type="text/plain")
+
+    assert (found.title, found.headings, found.anchors) == (word, (word,), (word,))
+    assert set(found.text.split()) == {word}
+    assert (plain.title, plain.text.split()) == (word, [word, word])
+    assert found.links == (f"{A}/{quote(apart)}",)
 
 
 def test_titles_and_texts_are_bounded() -> None:

@@ -29,6 +29,7 @@ def words(*texts: str) -> tuple[tuple[Wanted, ...], ...]:
         ("--cached", words("--cached")),
         ("-story", words("story")),
         ("cherry-pick", words("cherry-pick")),
+        ("cafe\u0301", words("caf\u00e9")),
         (".gitignore C++ %s @x", words(".gitignore", "C++", "%s", "@x")),
     ],
 )

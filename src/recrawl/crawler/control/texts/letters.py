@@ -6,6 +6,7 @@ one in plain ASCII. Most such pages have quotes, dashes and blanks only, which h
 
 import re
 from typing import Final
+from unicodedata import is_normalized, normalize
 
 # Within brackets of an expression: Chinese, Japanese and Korean, of which each sign tells much; and
 # Thai to Khmer, which put no space between words, and whose vowels are signs of their own.
@@ -19,6 +20,14 @@ _WITHOUT_CASE: Final = re.compile(rb"(?:\xc2[\x80-\xb4\xb6-\xbf]|\xe2\x80[\x80-\
 # First bytes in UTF-8 of Thai to Khmer, and of all from Chinese on.
 _RUN_ON: Final = b"\xe0\xe1" + bytes(range(0xE3, 0xF0))
 _OTHERS: Final = bytes(set(range(256)).difference(_RUN_ON))
+
+
+def composed(text: str) -> str:
+    """Return a text with each letter and its accents as one sign, where there is one. O(length).
+
+    Files of some systems, PDFs and Vietnamese keyboards have them apart, and people type them so.
+    """
+    return text if text.isascii() or is_normalized("NFC", text) else normalize("NFC", text)
 
 
 def lower(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.crawler.control.answers.refresh import refresh_of
-from recrawl.crawler.control.texts.letters import lower
+from recrawl.crawler.control.texts.letters import composed, lower
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.fetch.charsets import charset_of, decode_as, decode_body, with_query_in
 from recrawl.crawler.fetch.reading.about import about, places
@@ -136,12 +136,12 @@ class PageExtractor:
             unreadable = str(error)
         noindex, nofollow = self._robots_tag(response.robots_tag)
         found = self._plain(text, (), noindex=noindex, nofollow=nofollow)
-        return replace(found, title=clipped(title) or found.title, unreadable=unreadable)
+        return replace(found, title=composed(clipped(title)) or found.title, unreadable=unreadable)
 
     def _plain(
         self, text: str, headings: tuple[str, ...], *, noindex: bool, nofollow: bool
     ) -> Extract:
-        clean = printable(text).replace(BREAK, "\n")[:MAX_TEXT]
+        clean = composed(printable(text).replace(BREAK, "\n")[:MAX_TEXT])
         return Extract(
             title=headings[0] if headings else clipped(clean.strip().partition("\n")[0]),
             text=clean,
@@ -182,7 +182,7 @@ class PageExtractor:
                     feeds += [feed] if reference and (feed := join(base, reference)) else []
         small = lower(html)
         _clear(html, small, tree)
-        title = title_of(tree, rule.title if rule is not None else "")
+        title = composed(title_of(tree, rule.title if rule is not None else ""))
         asks_password = "password" in small and tree.css_first(_PASSWORD) is not None
         is_app = is_filled(tree, small)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
@@ -191,10 +191,10 @@ class PageExtractor:
         is_marked = self._rules.markdown
         said = self._about(tree, base, response) if is_marked else None
         selector, roots = main_content(tree, rule, url, small, is_app=is_app)
-        text = text_of(roots)
+        text = composed(text_of(roots))
         if not text and not is_app:
             selector, roots = "body", _whole(html, small)
-            text = text_of(roots) or pictured(roots)
+            text = composed(text_of(roots) or pictured(roots))
         headings, compared = headings_of(roots), _compared(html, tree, roots, text)
         sends_to = _sends_to(tree, base, url) if found and len(text) < _LITTLE else None
         if said is not None:
@@ -204,9 +204,9 @@ class PageExtractor:
             text=text,
             # A copy with Markdown is another copy than one without.
             signature=signature(f"{title}\n{compared}{_WITH_MARKDOWN if is_marked else ''}"),
-            headings=headings,
+            headings=tuple(map(composed, headings)),
             links=tuple(found),
-            anchors=tuple(found.values()),
+            anchors=tuple(map(composed, found.values())),
             feeds=tuple(feeds[:20]),
             scripts=scripts,
             canonical=canonical,
@@ -218,7 +218,7 @@ class PageExtractor:
             needs_scripts=len(text) < _LEAST_TEXT if is_app else not text and "<script" in html,
             asks_password=asks_password,
             main=selector,
-            markdown=markdown(roots, base) if is_marked else "",  # last: it changes them
+            markdown=composed(markdown(roots, base)) if is_marked else "",  # last: it changes them
             about=said,
         )
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from recrawl.crawler.control.texts.letters import composed
+
 FIELDS: Final = ("title", "text", "host")
 MOST_PARTS: Final = 24
 MOST_CHARACTERS: Final = 1_000
@@ -50,7 +52,7 @@ def read_query(text: str) -> ReadQuery:
     notes: list[str] = []
     if len(text) > MOST_CHARACTERS:
         notes.append(f"only the first {MOST_CHARACTERS:,} characters were read")
-    text = text[:MOST_CHARACTERS].translate(_NO_WORDS)
+    text = composed(text[:MOST_CHARACTERS]).translate(_NO_WORDS)
     if text.count('"') % 2:
         notes.append("a quotation mark is missing; it was taken as not there")
         at = text.rindex('"')
