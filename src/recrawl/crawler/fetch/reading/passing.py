@@ -24,7 +24,9 @@ _COUNTED: Final = (
     "vistas", "lecturas", "visualizzazioni", "visite", "letture", "visualizações", "weergaven",
     "visningar", "visninger", "wyświetleń", "wyświetlenia", "odsłon", "zobrazení", "просмотров",
     "просмотры", "просмотра", "переглядів", "görüntüleme", "lượt xem", "浏览", "瀏覽", "阅读",
-    "閲覧数", "조회수", "조회", "followers", "subscribers", "upvotes", "watchers",
+    "閲覧数", "조회수", "조회", "瀏覽人次", "點閱數", "回視聴", "回再生", "görüntülenme", "okunma",
+    "مشاهدة", "مشاهدات", "المشاهدات", "الزيارات", "بازدید", "צפיות", "ผู้เข้าชม", "จำนวนผู้ชม",
+    "προβολές", "dilihat", "followers", "subscribers", "upvotes", "watchers",
 )  # fmt: skip
 _COUNTS: Final = (  # of what is done, as nouns: other words may stand before and behind at once
     "阅读", "浏览", "瀏覽", "访问", "点击", "點閱", "播放", "下载", "閲覧", "再生", "アクセス",
@@ -51,6 +53,8 @@ _TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
     "volte": "lett[oa]|vist[oa]|visitat[oa]|scaricat[oa]",
     "keer": "gelezen|bekeken|bezocht|gedownload",
     "раз": "прочитано|просмотрено|скачано",
+    "kali": "dilihat|dibaca|diunduh",
+    "ครั้ง": "อ่าน|เข้าชม|ผู้เข้าชม|ดาวน์โหลด",
 }
 # How long a program took for the page; what takes long else is what people write about.
 _MADE: Final = "generated created rendered executed processed served took erstellt généré".split()
@@ -77,6 +81,8 @@ _AFTER: Final = {
     "önce": r"saniye|dakika|dk\.?|saat|gün|hafta|ay|yıl",
     "atrás": r"segundos?|minutos?|min\.?|horas?|dias?|días?|semanas?|m[êe]s(?:es)?|anos?|años?",
     "trước": r"giây|phút|giờ|ngày|tuần|tháng|năm",
+    "پیش": "ثانیه|دقیقه|ساعت|روز|هفته|ماه|سال",
+    "पहले": "सेकंड|मिनट|घंटे|घंटा|दिन|हफ़्ते|सप्ताह|महीने|साल|वर्ष",
     "lalu": r"detik|menit|jam|hari|minggu|bulan|tahun",
     "前": r"秒|分|分钟|分鐘|小时|小時|時間|天|日|周|週|週間|个月|個月|か月|ヶ月|カ月|年",
     "전": r"초|분|시간|일|주|개월|달|년",
@@ -97,7 +103,25 @@ _BEFORE: Final = {
              r"|săptămân[iă]|luni|lună|ani?)",
     "πριν ": r"(?:από )?\d{1,4} \w{1,12}",
     "منذ ": r"\d{1,4} \w{2,10}",
+    "לפני ": r"\d{1,4} (?:שניות|דקות|שעות|ימים|שבועות|חודשים|שנים)",
 }  # fmt: skip
+_AGO_IN_THAI: Final = ("ที่แล้ว", "ที่ผ่านมา")  # behind their units without a space
+_UNITS_IN_THAI: Final = ("วินาที", "นาที", "ชั่วโมง", "วัน", "สัปดาห์", "เดือน", "ปี")
+# Months of languages that name none in addresses; those of Hebrew with what is written before.
+_MORE_MONTHS: Final = """
+    ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου
+    νοεμβρίου δεκεμβρίου maret agustus desember
+    січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня
+    يناير فبراير مارس أبريل ابريل إبريل مايو يونيو يونيه يوليو يوليه أغسطس اغسطس سبتمبر أكتوبر
+    اكتوبر نوفمبر ديسمبر شباط آذار نيسان أيار حزيران تموز آب أيلول
+    فروردین اردیبهشت خرداد تیر مرداد شهریور مهر آبان آذر دی بهمن اسفند
+    ژانویه فوریه مارس آوریل مه ژوئن ژوئیه اوت سپتامبر اکتبر نوامبر دسامبر
+    בינואר בפברואר במרץ באפריל במאי ביוני ביולי באוגוסט בספטמבר באוקטובר בנובמבר בדצמבר
+    जनवरी फ़रवरी फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर सितम्बर अक्टूबर अक्तूबर नवंबर नवम्बर
+    दिसंबर दिसम्बर
+    มกราคม กุมภาพันธ์ มีนาคม เมษายน พฤษภาคม มิถุนายน กรกฎาคม สิงหาคม กันยายน ตุลาคม พฤศจิกายน
+    ธันวาคม ม.ค. ก.พ. มี.ค. เม.ย. พ.ค. มิ.ย. ก.ค. ส.ค. ก.ย. ต.ค. พ.ย. ธ.ค.
+""".split()
 _ROUGHLY: Final = (
     r"(?:etwa|ca\.?|circa|ungefähr|rund|fast|knapp|über|mehr als|weniger als|environ|presque"
     r"|plus d['e]|moins d['e]|à peine|unos|unas|aproximadamente|alrededor de|cerca de|casi|quase"
@@ -173,16 +197,29 @@ def _patterns() -> Iterator[_Step]:
         yield word if is_bare else f" {word}", "", before
     for words, units in _BEFORE.items():
         yield words, _from(words, rf"(?:{_ROUGHLY} ?)?(?:{units})(?!\w)"), ""
+    yield from _of_dates()
+    yield from _of_programs()
+
+
+def _of_dates() -> Iterator[_Step]:
+    """Yield the same of dates in words."""
     for word in _DAYS:
         yield word, _from(word, _AT), ""
     for word in dict.fromkeys(WEEKDAYS):
         yield word, _from(word, _THE_DATE), ""
-    for word in dict.fromkeys(MONTHS):
-        day = r"\d(?<!\w\d)\d?(?:er|\.)?"
-        yield word, rf"{day} (?:de )?{word}\.?(?: de)?,? \d{{4}}(?!\d)", ""
+    for unit in _UNITS_IN_THAI:
+        for ago in _AGO_IN_THAI:
+            yield f"{unit}{ago}", "", rf"(?<![\w.,]){_NUMBER} ?\Z"
+    day = r"\d(?<!\w\d)\d?(?:er|\.)?"
+    for word in dict.fromkeys((*MONTHS, *_MORE_MONTHS)):
+        named = rf"{re.escape(word)}\.?(?: de| พ\.ศ\.)?,?"
+        yield word, rf"{day} (?:de )?{named} \d{{4}}(?!\d)", ""
+    in_vietnamese = r" (?:hai|ba|tư|năm|sáu|bảy|nhật)(?=,? (?:ngày )?(?:#|\d{1,2}[/ .-]))"
+    yield from ((word, _from(word, in_vietnamese), "") for word in ("thứ", "chủ"))
+    yield "令和", r"令和(?:\d{1,2}|元)年 ?\d{1,2}月 ?\d{1,2}日", ""
+    yield "tháng", rf"{day} tháng \d{{1,2}}(?:,| năm) \d{{4}}(?!\d)", ""
     yield "年", rf"\d{{4}}年 ?\d{{1,2}}月 ?\d{{1,2}}日{_WEEKDAY_AFTER}", ""
     yield "년", rf"\d{{4}}년 ?\d{{1,2}}월 ?\d{{1,2}}일{_WEEKDAY_AFTER}", ""
-    yield from _of_programs()
 
 
 def _of_programs() -> Iterator[_Step]:
