@@ -29,6 +29,7 @@ _LONGEST: Final = 60  # characters of a word; what is longer was not written by 
 # A mark before, words joined by marks, marks after.
 _TYPED: Final = re.compile(r"(?:--?|[.@%$#\\])?\w+(?:(?:[-.:@]|::|->)\w+)*(?:\+\+|#)?")
 _UNSPACED: Final = re.compile(f"[{SIGNS}]+")
+_ANY: Final = re.compile(f"[{SIGNS}{VOWELS_APART}]")  # soon found, or not there
 _RUN_ON: Final = re.compile(f"[{VOWELS_APART}]{{3,}}")
 SPACED: Final = rf"[^\W{SIGNS}{VOWELS_APART}]"  # a letter of words that spaces part
 _BESIDE: Final = re.compile(
@@ -48,7 +49,7 @@ _NUMBERING: Final = re.compile(
     r"|(?:[0-9]+|[A-Z])(?:\.[0-9]+)+(?:-[0-9]+)?(?=\s+[^\W\d_]))\s+",  # or without a point behind
     re.IGNORECASE,
 )
-_SEPARATOR: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\u00bb]\s*|:\s+")
+_SEPARATOR: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\uff5c\u00bb]\s*|:\s+")
 _ENDING: Final = re.compile(r"\s*\([^()]{0,30}\)[^()]{0,30}$")
 _NO_WORD: Final = re.compile(r"[\W_]+")
 _EXPLAINED: Final = re.compile(r"(?<![\w.:$-])([\w.:$-]+)\s*\(")  # before its arguments
@@ -86,7 +87,7 @@ def as_typed() -> Any:
 
 def codes(text: str) -> list[str]:
     """Return the codes of a text, in lower case, as often as they occur."""
-    runs_on = may_run_on(text)
+    runs_on = _runs_on(text)
     marked = filterfalse(str.isalpha, lower(_BORDER.sub(" ", text) if runs_on else text).split())
     found = [token for token in _TYPED.findall(" ".join(marked)) if is_code(token)]
     return found + pairs(text) + _BEGINNING.findall(text) if runs_on else found
@@ -94,7 +95,11 @@ def codes(text: str) -> list[str]:
 
 def apart(text: str) -> str:
     """Return the words that no space parts from Chinese, Japanese, Korean, Thai and the like."""
-    return " ".join(_BESIDE.findall(text)) if may_run_on(text) else ""
+    return " ".join(_BESIDE.findall(text)) if _runs_on(text) else ""
+
+
+def _runs_on(text: str) -> bool:
+    return may_run_on(text) and _ANY.search(text) is not None
 
 
 def bare(text: str) -> str:

@@ -228,6 +228,7 @@ def test_what_a_part_of_a_page_is_called_is_not_read_as_misspelt(
         ("re — Regular expressions — Python", "", "http://a.test/", {"re", "regular expressions"}),
         ("fern.Leaf.Index — Fern 1.2", "", "http://a.test/", {"leaf index", "index"}),
         ("moss::leaf", "moss::leaf()", "http://a.test/", {"moss leaf", "leaf"}),
+        ("港の灯台｜図書館", "", "http://a.test/", {"港の灯台", "図書館"}),
         ("", "", "http://index.test", set()),
     ],
 )
