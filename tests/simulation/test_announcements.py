@@ -20,10 +20,13 @@ from recrawl.simulation.history import ChangeHistory
 from recrawl.tables.announced import announcements_of, parse_signals
 
 
-def poisson(n: int = 300, changes: float = 40.0, hosts: int = 1, seed: int = 0) -> ChangeHistory:
-    """Pages alike, each with a change in a unit of time, in directories of ten."""
+def poisson(
+    n: int = 300, changes: float = 40.0, hosts: int = 1, seed: int = 0, spread: float = 0.0
+) -> ChangeHistory:
+    """Pages with a change in a unit of time on average, in directories of ten."""
     random = np.random.default_rng(seed)
-    page = np.repeat(np.arange(n), random.poisson(changes, n))
+    rates = np.exp(spread * random.standard_normal(n)) if spread else np.ones(n)
+    page = np.repeat(np.arange(n), random.poisson(changes * rates / rates.mean(), n))
     at = random.uniform(0.0, changes, page.size)
     order = np.lexsort((at, page))
     names = tuple(("", f"{row // 10}/{row}") for row in range(n))
@@ -142,6 +145,20 @@ def test_what_says_nothing_costs_little_more_than_its_readings(
     test = Backtest(history, 1.0 * history.n_pages)
     told = draw_announcements(history, rates)
     assert fresh(replace(test, told=told), policy) > fresh(test, policy) - 0.015
+
+
+@pytest.mark.parametrize("policy", ["recrawl", "foresight"])
+@pytest.mark.parametrize(
+    ("rates", "gain"), [(SignalRates(0.5, 0.9), 0.015), (SignalRates(1.0), 0.085)]
+)
+def test_where_a_budget_pays_few_visits_it_helps_to_know_what_changed(
+    policy: str, rates: SignalRates, gain: float
+) -> None:
+    """A visit for each four changes, of pages some of which change ten times as fast as others."""
+    history = poisson(150, seed=1, spread=1.2)
+    test = Backtest(history, 0.25 * history.n_pages)
+    told = draw_announcements(history, rates)
+    assert fresh(replace(test, told=told), policy) > fresh(test, policy) + gain
 
 
 def test_who_does_not_listen_hears_and_pays_nothing() -> None:
