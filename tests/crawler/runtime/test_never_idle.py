@@ -84,7 +84,16 @@ def stored(
     for record in frontier.hosts():
         until_s = EPOCH_S + 8e4 if blocked and record.host_id == BLOCKED else 0.0
         frontier.save_host(
-            HostRecord(record.host_id, record.host, 0.0, 404, b"", EPOCH_S + 30.0, 0, until_s)
+            HostRecord(
+                record.host_id,
+                record.host,
+                0.0,
+                404,
+                b"",
+                EPOCH_S + 30.0,
+                int(until_s > 0.0),
+                until_s,
+            )
         )
     return frontier
 
