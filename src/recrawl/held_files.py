@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shlex
 import struct
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +21,7 @@ def is_held(path: Path) -> bool:
         with path.open("rb") as opened:
             asked = struct.pack(_SIGN, fcntl.F_RDLCK, 0, 0, 0, 0)
             told = fcntl.fcntl(opened, fcntl.F_OFD_GETLK, asked)
-    except OSError:
+    except (OSError, AttributeError):  # only Linux has it
         return False
     return bool(struct.unpack(_SIGN, told)[0] != fcntl.F_UNLCK)
 
@@ -33,7 +34,8 @@ def owner_words(state: Path) -> str:
     with suppress(OSError):
         is_own = state.stat().st_uid == os.geteuid()
         if is_own and any(path.lstat().st_uid != os.geteuid() for path in state.rglob("*")):
-            return f"files of another user lie there: chown -R --reference={state} {state}"
+            name = shlex.quote(str(state))
+            return f"files of another user lie there: chown -R --reference={name} {name}"
     return "run as the owner of the state directory, where it can be written"
 
 
@@ -66,7 +68,7 @@ class StateLock:
             holder = self._file.read(80).strip() or "another process"
             self._file.close()
             raise StateError(f"{called}{busy.replace('{holder}', holder)}") from error
-        with suppress(OSError):  # not every disk has it
+        with suppress(OSError, AttributeError):  # not every disk has it, and only Linux
             sign = struct.pack(_SIGN, fcntl.F_WRLCK, 0, 0, 0, 0)
             fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, sign)
         with suppress(OSError):  # a full disk must not keep us from saying so later

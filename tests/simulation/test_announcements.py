@@ -15,7 +15,7 @@ from recrawl.simulation.announcements import (
     SignalRates,
     draw_announcements,
 )
-from recrawl.simulation.backtest import Backtest, run_policy
+from recrawl.simulation.backtest import Backtest, _Replay, run_policy
 from recrawl.simulation.history import ChangeHistory
 from recrawl.tables.announced import announcements_of, parse_signals
 
@@ -145,6 +145,20 @@ def test_what_says_nothing_costs_little_more_than_its_readings(
     test = Backtest(history, 1.0 * history.n_pages)
     told = draw_announcements(history, rates)
     assert fresh(replace(test, told=told), policy) > fresh(test, policy) - 0.015
+
+
+@pytest.mark.parametrize("budget", [0.25, 0.5, 1.0])
+def test_between_plans_pages_are_due_by_the_same_rule(budget: float) -> None:
+    """The page that was visited last, at the price that the replay has come to."""
+    history = poisson(60, spread=0.5)
+    told = draw_announcements(history, SignalRates(0.6, 0.95))
+    replay = _Replay(Backtest(history, budget * history.n_pages, told=told), "recrawl")
+    replay.run(lambda _: None)
+    control, page = replay._control, np.array([np.argmax(replay._control.last)])
+    assert control.silent[page] < 0.8
+    due_after = control.intervals[page].copy()
+
+    assert control._fill(page, control.price[0]) == pytest.approx(due_after, rel=0.01)
 
 
 @pytest.mark.parametrize("policy", ["recrawl", "foresight"])

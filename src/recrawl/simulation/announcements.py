@@ -262,7 +262,7 @@ class Hearing:
         self._clocked_at = self._read_at
 
     def _hear_nothing(self, rows: Integers, recalls: Vector, now: float) -> None:
-        """Learn from pages of which nothing was heard, as visits will not tell of them."""
+        """Learn that nothing else was heard of pages, as visits will not tell of it."""
         control = self._control
         last = control.last[rows]
         since = np.maximum(self._quiet_until[rows], last)
