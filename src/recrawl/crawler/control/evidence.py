@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.kernels.arrays import is_among
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
@@ -86,5 +88,5 @@ class PlannedPages:
         """Leave out some pages."""
         if not page_ids:
             return self
-        kept = ~np.isin(self.page_ids, page_ids)
+        kept = ~is_among(self.page_ids, page_ids)
         return PlannedPages(*(getattr(self, item.name)[kept] for item in fields(self)))

@@ -15,6 +15,7 @@ import xxhash
 from publicsuffixlist import PublicSuffixList
 
 MAX_URL_LENGTH: Final = 2_000
+RECENT: Final = 256  # addresses; of each some things are asked twenty times, one after the other
 
 _TRACKING: Final = re.compile(
     r"^(utm_[a-z_]+|gclid|dclid|gbraid|wbraid|fbclid|msclkid|mc_[ce]id|yclid|igshid|_ga|_gl"
@@ -109,6 +110,7 @@ def _without_tracking(url: str) -> str:
     return f"{address}?{'&'.join(kept)}" if kept else address
 
 
+@lru_cache(RECENT)
 def host_of(url: str) -> str:
     """Return scheme, name and port of a URL in normal form: the unit of politeness."""
     return url[: url.index("/", url.index("://") + 3)]
@@ -146,6 +148,7 @@ def directory_of(url: str) -> str:
     return url.partition("?")[0].rpartition("/")[0] + "/"
 
 
+@lru_cache(RECENT)
 def path_of(url: str) -> str:
     """Return path and query of a URL in normal form."""
     return url[len(host_of(url)) :]

@@ -19,7 +19,7 @@ from recrawl.learning.link_lists import GraphBuilder, mark_of
 from recrawl.learning.page_rank import rank_pages
 from recrawl.terms import COUNTED, PageState, PageWorth
 
-_BATCH: Final = 5_000  # pages that are read or written at once: the crawl waits no longer
+_BATCH: Final = 1_000  # pages that are read or written at once: the crawl waits no longer
 _MORE_PAGES: Final = 1.1  # before it is worth computing anew
 _DAY_S: Final = 86_400.0
 _SPENT: Final = 50.0  # times as long as computing took, it is left alone

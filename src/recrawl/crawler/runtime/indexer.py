@@ -411,12 +411,13 @@ class Indexer:
         is_chosen = "?" in url or is_joined(url)
         if extract.noindex:
             found = [one for one in found if one.kind is Kind.PAGE and not is_doubted(one.url)]
+        elif not is_chosen:
+            return None
         else:
-            plain = unsorted(url) if is_chosen else None
+            plain = unsorted(url)
             is_sorted = plain is not None and self._recorder.knows(plain)
-            is_sorted = is_sorted or (is_chosen and self._narrows(url, extract))
-            is_told = is_said or is_list(extract.text, extract.anchors, is_sorted=is_sorted)
-            if not is_chosen or not is_told:
+            is_sorted = is_sorted or self._narrows(url, extract)
+            if not is_said and not is_list(extract.text, extract.anchors, is_sorted=is_sorted):
                 return None
         if is_chosen:
             return any(

@@ -41,6 +41,7 @@ from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.visit_learner import VisitLearner, parts_of
 from recrawl.errors import NotConverged
+from recrawl.kernels.arrays import is_among
 from recrawl.terms import Announcer, Birth, HostRecord, Kind, PageState, PlanRecord
 
 _LONGEST_GAP: Final = 0.5  # of the longest interval, for which a host stays closed
@@ -340,7 +341,7 @@ class Planner:
         weight from the next plan on.
         """
         weights = pages.weights if np.any(pages.weights > 0) else np.ones(len(pages.weights))
-        return np.where(np.isin(pages.page_ids, self._copies), _COPY * weights, weights)
+        return np.where(is_among(pages.page_ids, self._copies), _COPY * weights, weights)
 
     def _least_price(self, pages: PlannedPages) -> float:
         """Return the least worth in the unit of the price: weight times seconds."""

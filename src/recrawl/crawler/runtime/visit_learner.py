@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.revisiting.believed import Believed
 from recrawl.crawler.ports import Offload, Visits
+from recrawl.kernels.arrays import is_among
 
 _PART: Final = 5_000  # pages that are read or written at once
 _WHOLE: Final = 500  # the same, with up to a hundred visits of each: no compiler is loaded for them
@@ -40,9 +41,9 @@ class VisitLearner:
         for part in parts_of(visited.size):
             ids = visited[part]
             new = ids[~await on_plan(believed.knows, ids)]
-            ids = np.setdiff1d(ids, await self._recall(visits, new, last)) if new.size else ids
+            ids = _without(ids, await self._recall(visits, new, last)) if new.size else ids
             known = ids[await on_plan(believed.may_go_on, ids)]
-            ids = np.setdiff1d(ids, await self._go_on(visits, known)) if known.size else ids
+            ids = _without(ids, await self._go_on(visits, known)) if known.size else ids
             for some in parts_of(ids.size, _WHOLE):
                 evidence = await self._on_state(visits.evidence, ids[some].tolist())
                 await on_plan(believed.learn, evidence)
@@ -78,6 +79,10 @@ class VisitLearner:
     def _learned(self, page_ids: NDArray[np.int64], last_visit_s: NDArray[np.float64]) -> Any:
         rates, errors = self._believed.rates(page_ids)
         return rates, np.exp(errors), *self._believed.keep(page_ids, last_visit_s)
+
+
+def _without(ids: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    return ids[~is_among(ids, others)]
 
 
 def parts_of(size: int, part: int = _PART) -> Iterator[slice]:

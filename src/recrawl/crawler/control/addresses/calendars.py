@@ -1,10 +1,11 @@
 """Days and months of calendars, which link to all of them, whether there is something or not."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
-from recrawl.crawler.control.urls import host_of, path_of
+from recrawl.crawler.control.urls import RECENT, host_of, path_of
 
 # In the languages of most pages of the web; months but the English ones.
 MONTHS: Final = """
@@ -64,6 +65,7 @@ _LAST: Final = frozenset({12, 28, 29, 30, 31, 52, 53})  # of months, days and we
 _NUMBER: Final = re.compile(rf"{_DAY}(?:st|nd|rd|th)?|(?:19|20)\d\d")
 
 
+@lru_cache(RECENT)
 def calendar_of(url: str) -> str | None:
     """Return what an address is a day or a month of; None: of nothing.
 
@@ -119,7 +121,7 @@ def beside_dates(words: Iterable[str], url: str) -> list[str]:
     ]  # fmt: skip
 
 
-def uncounted(words: list[str]) -> list[str]:
+def uncounted(words: Sequence[str]) -> Sequence[str]:
     """Return the words but numbers that count up, as those of days, weeks and years in a table.
 
     Those between them as well: of the weeks of a month, each before its days.

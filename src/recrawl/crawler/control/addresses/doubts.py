@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from recrawl.crawler.control.addresses.acts import NUMBER, is_done_to_a_thing
-from recrawl.crawler.control.urls import folder_of, host_of, path_of
+from recrawl.crawler.control.urls import RECENT, folder_of, host_of, path_of
 
 _DOUBTS: Final = re.compile(
     r"""(?:^|[?&;])(?:
@@ -111,7 +111,7 @@ _FACE: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)?", re.IGNORECASE)  # more words
 _IN_CALENDAR: Final = re.compile(r"/(?:19|20)\d\d/\d{1,2}/")
 
 
-@lru_cache(1024)  # asked some five times a visit
+@lru_cache(1024)  # asked some five times a visit, and of each link
 def is_doubted(url: str) -> bool:
     """Tell whether an address speaks against a page: edit, diff, login, sort, an archive ..."""
     path, _, query = path_of(url).partition("?")
@@ -225,6 +225,7 @@ def _view(path: str) -> re.Match[str] | None:
     return found or (_SIGNED_VIEW.search(path) if "/+" in path else None)
 
 
+@lru_cache(RECENT)
 def face_of(url: str, *, of_years: bool = False) -> tuple[str, list[str]] | None:
     """Return what is shown of a thing, whatever its number, and the addresses of the thing itself.
 
@@ -346,6 +347,7 @@ def _name_of(part: str) -> str:
     return f"{name}=#" if _HASH_VALUE.search(part) else name
 
 
+@lru_cache(RECENT)
 def suffix_of(url: str) -> str | None:
     """Return the ending of a file's name, in lower case; None: it has none, or a query follows."""
     path, mark, _ = path_of(url).partition("?")

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Final, NamedTuple
 from unicodedata import combining, normalize
@@ -13,7 +13,7 @@ import xxhash
 from recrawl.crawler.control.addresses.calendars import beside_dates, calendar_of, uncounted
 from recrawl.crawler.control.addresses.doubts import face_of
 from recrawl.crawler.control.addresses.lists import place_in_list
-from recrawl.crawler.control.texts.letters import folded
+from recrawl.crawler.control.texts.letters import folded, folded_words
 from recrawl.crawler.control.urls import path_of
 
 _DIGIT: Final = re.compile(r"\d")
@@ -32,6 +32,7 @@ _AGE: Final = re.compile(
     r"\b(?:(?:about|almost|around|over|nearly|less than|more than) )?"
     rf"(?:\d{{1,4}} {_UNIT},?(?: and)? ){{0,3}}(?:\d{{1,4}}|half an?|an?|one) {_UNIT} ago\b"
 )
+_AGO: Final = (" ago", " Ago", " AGO")
 _TITLE_PARTS: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\u00bb]\s*")
 _FIRST_LINES: Final = 4
 _LINE: Final = 300  # characters of one
@@ -93,25 +94,29 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
     url : of the page; its words are the name
     heading : its first; "": none
     """
-    words, is_date = _words(text), calendar_of(url) is not None
+    words: Sequence[str] = _words(text)
+    is_date = calendar_of(url) is not None
     if is_date:
         words = uncounted(words)
     counts = Counter(words)
-    others = _nameless(counts, url)
+    bare = _bare(counts)
+    others = _nameless(bare, url)
     if is_date:
         others = beside_dates(others, url)
-    face, besides, unplaced = face_of(url), (0, 0, 0), _unplaced(words, url)
+    face, besides, unplaced = face_of(url), (0, 0, 0), _unplaced(bare, url)
+    told = [bare[word] for word in others]
     if _NUMBERED.search(path_of(url)):
-        title = text.partition("\n")[0]
+        first = text.partition("\n")[0]
+        named = _bare(_words(f"{first} {heading}"))
         figures = hash(frozenset(filter(_DIGIT.search, others))) if is_date else 0
-        besides = (_bits(others), _bits(_words(f"{title} {heading}")), figures)
+        besides = (_bits(told), _bits([*named.values()]), figures)
     if len(counts) < _VARIED * len(words):  # few words, again and again: their order counts
         mark = hash(tuple(words))
         return Gist(mark, mark, 0, 0, 0, 0, *besides, unplaced)
     called = 0 if is_date else _called(text, url)
     above_it = 0 if is_date else _heading_mark(heading)
     same = hash(frozenset(counts.items()))
-    worded = hash(frozenset(filter(str.isalpha, (word.strip(_SIGNS) for word in others))))
+    worded = hash(frozenset(filter(str.isalpha, told)))
     if len(others) < _FEW_WORDS and not is_date and face is None:
         near = _near(list(counts)) if len(counts) >= _FEW_WORDS else 0
         return Gist(same, same, near, called, above_it, worded, *besides, unplaced)
@@ -122,21 +127,22 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
     return Gist(same, nameless, near, called, above_it, worded, *besides, unplaced)
 
 
-def _unplaced(words: list[str], url: str) -> int:
+def _unplaced(bare: Mapping[str, str], url: str) -> int:
     """Return a mark of words but numbers near the place in a list that an address tells, if any."""
     place = place_in_list(url)
     if place is None:
         return 0
     near = {str(number) for number in range(place[1] - _NEAR_PLACE, place[1] + _NEAR_PLACE + 1)}
-    return hash(frozenset(word for word in words if word.strip(_SIGNS) not in near))
+    return hash(frozenset(bare) - {word for word, name in bare.items() if name in near})
 
 
-def _bits(words: Iterable[str]) -> int:
+def _bits(words: Sequence[str]) -> int:
     """Return a bit for each of the words, of so many that hardly two of them have the same."""
-    bits = 0
-    for mark in {hash(word.strip(_SIGNS)) % _BITS for word in words}:
-        bits |= 1 << mark
-    return bits
+    import numpy as np
+
+    is_set = np.zeros(_BITS, np.bool_)
+    is_set[np.fromiter(map(hash, words), np.int64, len(words)) % _BITS] = True
+    return int.from_bytes(np.packbits(is_set).tobytes())
 
 
 def content_hash(title: str, text: str) -> int:
@@ -152,7 +158,7 @@ def content_hash(title: str, text: str) -> int:
     title : all of it counts, but for upper and lower case
     text : its first 50 000 characters count
     """
-    words = _words(text)
+    words: Sequence[str] = _words(text)
     if len(words) < _FEW_WORDS:
         return 0
     counts = Counter(words)
@@ -162,10 +168,17 @@ def content_hash(title: str, text: str) -> int:
     return xxhash.xxh3_64_intdigest(said.encode("utf-8", "replace"))
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str) -> Sequence[str]:
     """Return the words but how long ago something was: a copy that was fetched later says more."""
-    said = folded(text[:_MOST])
-    return (_AGE.sub(" ", said) if " ago" in said else said).split()
+    text = text[:_MOST]
+    if any(ago in text for ago in _AGO):
+        return _AGE.sub(" ", folded(text)).split()
+    return folded_words(text)
+
+
+def _bare(words: Iterable[str]) -> dict[str, str]:
+    """Return what is left of each word without the signs around it."""
+    return {word: word.strip(_SIGNS) for word in words}
 
 
 def is_list(text: str, anchors: Iterable[str], *, is_sorted: bool = False) -> bool:
@@ -181,9 +194,10 @@ def is_list(text: str, anchors: Iterable[str], *, is_sorted: bool = False) -> bo
     is_sorted : whether the same list is known in another order
     """
     linked = set(folded(" ".join(anchors)).split())
-    words: Collection[str] = folded(text[:_MOST]).split()
+    words: Collection[str] = folded_words(text[:_MOST])
     words = set(words) if is_sorted else words
-    return sum(word in linked for word in words) >= (_SORTED if is_sorted else _LIST) * len(words)
+    n_linked = sum(map(linked.__contains__, words))
+    return n_linked >= (_SORTED if is_sorted else _LIST) * len(words)
 
 
 def names_links_only(headings: Collection[str], anchors: Iterable[str]) -> bool:
@@ -237,17 +251,22 @@ def nearly_same(one: str, other: str, url: str) -> bool:
     one, other : their first 50 000 characters count
     url : the address
     """
-    some, more = (set(_nameless(dict.fromkeys(_words(text)), url)) for text in (one, other))
+    some, more = (set(_nameless(_bare(_words(text)), url)) for text in (one, other))
     return len(some & more) >= max(_SHARED * len(some | more), _FEW_WORDS)
 
 
-def _nameless(words: Iterable[str], url: str) -> list[str]:
-    """Return the words but those that stand in an address."""
+def _nameless(bare: Mapping[str, str], url: str) -> list[str]:
+    """Return the words but those that stand in an address.
+
+    Parameters
+    ----------
+    bare : of each word, what is left without the signs around it
+    """
     names = _NAMES.split(url.casefold())
     short = {name for name in names if 0 < len(name) < _SHORT}
     short |= {name.lstrip("0") for name in short if name.strip("0").isdecimal()}  # 5 and 05
     long = dict.fromkeys(name for name in names if len(name) >= _SHORT)
-    others = [word for word in words if word.strip(_SIGNS) not in short] if short else list(words)
+    others = [word for word, name in bare.items() if name not in short] if short else list(bare)
     said = " ".join(others)
     for name in list(long)[-_MOST_NAMES:]:
         if name in said:
@@ -281,6 +300,7 @@ def _called(text: str, url: str) -> int:
     for short ones; half of them at least.
     """
     title, *lines = text[: _FIRST_LINES * _LINE].split("\n")[:_FIRST_LINES]
+    lines = [line for line in lines if len(line) <= 2 * len(url)]  # else it says more
     said = [_long_words(line) for line in (*_TITLE_PARTS.split(title), *lines)]
     for names in _names_of(url):
         called = max((words for words in said if words <= names), key=len, default=_NO_WORDS)

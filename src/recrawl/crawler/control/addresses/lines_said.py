@@ -21,10 +21,10 @@ _LETTER: Final = re.compile(r"[^\W\d_]")
 
 
 class LinesSaid:
-    """Remembers what pages say, line by line. In memory; 2 MB."""
+    """Remembers what pages say, line by line. In memory; 2 MB at most."""
 
     def __init__(self) -> None:
-        self._now, self._before = bytearray(_BITS // 8), bytearray(_BITS // 8)
+        self._kept = [bytearray(_BITS // 8)]  # the one that is filled, and the one before it
         self._n = 0
 
     def keep(self, host: str, lines: Sequence[str]) -> None:
@@ -58,19 +58,18 @@ class LinesSaid:
 
     def _add(self, mark: int) -> None:
         one, two = mark % _BITS, (mark >> 32) % _BITS
-        kept = self._now
+        kept = self._kept[0]
         if kept[one >> 3] >> (one & 7) & kept[two >> 3] >> (two & 7) & 1:
             return
         self._n += 1
         if self._n > _MOST_MARKS:
-            self._before, self._n = kept, 1
-            kept = self._now = bytearray(_BITS // 8)
+            self._kept, self._n = [bytearray(_BITS // 8), kept], 1
+            kept = self._kept[0]
         kept[one >> 3] |= 1 << (one & 7)
         kept[two >> 3] |= 1 << (two & 7)
 
     def _has(self, mark: int) -> bool:
         one, two = mark % _BITS, (mark >> 32) % _BITS
         return any(
-            kept[one >> 3] >> (one & 7) & kept[two >> 3] >> (two & 7) & 1
-            for kept in (self._now, self._before)
+            kept[one >> 3] >> (one & 7) & kept[two >> 3] >> (two & 7) & 1 for kept in self._kept
         )

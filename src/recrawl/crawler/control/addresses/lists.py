@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from recrawl.crawler.control.addresses.calendars import calendar_of
 from recrawl.crawler.control.addresses.doubts import is_doubted, is_joined, less_specific
-from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.control.urls import RECENT, host_of
 
 PLACE_IN_LIST: Final = re.compile(
     r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
@@ -43,6 +44,7 @@ def begins_list(name: str, value: str) -> bool:
     return value in {"0", "1"} and PLACE_IN_LIST.fullmatch(name) is not None
 
 
+@lru_cache(RECENT)
 def place_in_list(url: str) -> tuple[str, int] | None:
     """Return a list, and the place in it that an address tells by a number; None: it tells none.
 

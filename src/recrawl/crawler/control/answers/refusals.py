@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, NamedTuple
 
-from recrawl.crawler.control.texts.letters import folded
+from recrawl.crawler.control.texts.letters import folded_words
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.terms import Extract, Outcome
 
@@ -229,5 +229,5 @@ def _may_be_puzzle(extract: Extract) -> bool:
 def _puzzle(url: str, extract: Extract) -> int:
     """Return what texts have in common but for numbers, and for what their addresses name."""
     named = set(_NAMES.split(path_of(url).casefold()))
-    words = folded(f"{extract.title} {extract.text}").split()
+    words = folded_words(f"{extract.title}\n{extract.text}")
     return hash(tuple(one for one in words if one not in named and not any(map(str.isdigit, one))))

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import xxhash
 
-from recrawl.crawler.control.texts.letters import folded
+from recrawl.crawler.control.texts.letters import folded_words
 from recrawl.crawler.control.urls import host_of, path_of
 
 NO_PAGE: Final = "says what its host says of an address that does not exist"
@@ -126,8 +126,8 @@ def mark_of(url: str, title: str, text: str) -> int:
 
     Only this process understands it.
     """
-    said = folded(f"{title} {text}"[:_MOST])
-    kept = list(set(said.split()))
+    kept = list(set(folded_words(f"{title}\n{text}"[:_MOST])))
+    said = " ".join(kept)
     for name in set(_NAMES.split(path_of(url).casefold())):
         if len(name) >= _SHORTEST and name in said:
             kept = [word for word in kept if name not in word]
@@ -138,5 +138,5 @@ def mark_of(url: str, title: str, text: str) -> int:
 
 def share_kept(held: tuple[str, str], said: tuple[str, str]) -> float:
     """Return which share of the words of a title and text is said by others, too; 1 of none."""
-    words, now = (set(folded(" ".join(one)[:_MOST]).split()) for one in (held, said))
+    words, now = (set(folded_words("\n".join(one)[:_MOST])) for one in (held, said))
     return len(words & now) / len(words) if words else 1.0

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from recrawl.kernels.arrays import Flags, Integers, Vector
+from recrawl.kernels.arrays import Flags, Integers, Vector, is_among
 from recrawl.learning.last_change import judge_tally, tally_dates
 
 _KEPT: Final = 1_000.0  # visits of each kind by which a host is judged; older ones fade
@@ -28,7 +28,7 @@ class ChangeTimes:
         ages : shape (v,), time since the last change as the server says, s; nan where it does not
         """
         told = np.isfinite(ages)
-        found: list[int] = np.unique(hosts[told]).tolist()
+        found: list[int] = sorted(set(hosts[told].tolist()))
         for host in found:
             own = told & (hosts == host)
             tally = tally_dates(elapsed[own], changed[own], ages[own])
@@ -50,4 +50,4 @@ class ChangeTimes:
         ----------
         hosts, ages : shape (v,), as for :meth:`observe`
         """
-        return np.where(np.isin(hosts, list(self.truthful)), ages, np.nan)
+        return np.where(is_among(hosts, list(self.truthful)), ages, np.nan)

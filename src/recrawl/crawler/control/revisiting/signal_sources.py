@@ -41,7 +41,7 @@ class SignalSources:
         A source is judged from its twentieth visit on, and only if it ever gave a signal.
         """
         known = np.isfinite(signals)
-        for source in np.unique(sources[known]).tolist():
+        for source in sorted(set(sources[known].tolist())):
             own = known & (sources == source)
             new = np.empty(np.count_nonzero(own), SIGNALLED_VISIT)
             new["elapsed"], new["changed"] = elapsed[own], changed[own]

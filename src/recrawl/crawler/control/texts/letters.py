@@ -5,6 +5,7 @@ one in plain ASCII. Most such pages have quotes, dashes and blanks only, which h
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 from unicodedata import is_normalized, normalize
 
@@ -38,6 +39,12 @@ def lower(text: str) -> str:
 def folded(text: str) -> str:
     """Return ``text.casefold()``. O(length)."""
     return text.lower() if text.isascii() else _lower(text) or text.casefold()
+
+
+@lru_cache(1)  # asked some four times a page
+def folded_words(text: str) -> tuple[str, ...]:
+    """Return the words of ``folded(text)``, between white space. O(length)."""
+    return tuple(folded(text).split())
 
 
 def _lower(text: str) -> str | None:

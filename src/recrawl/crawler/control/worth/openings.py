@@ -25,7 +25,7 @@ from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.worth.births import NewPages, birth_interval
 from recrawl.crawler.control.worth.order import curvatures
 from recrawl.errors import NotConverged
-from recrawl.kernels.arrays import Vector
+from recrawl.kernels.arrays import Vector, is_among
 
 RULES_HOLD_S: Final = 86_400.0  # as RFC 9309 has it, section 2.4
 _STEPS: Final = 100
@@ -130,7 +130,7 @@ def plan_openings(
     """
     rates = np.nan_to_num(crawl_rates)
     flows = np.zeros(rates.size)
-    for row in np.flatnonzero(np.isin(pages.page_ids, np.fromiter(new_pages, np.int64))).tolist():
+    for row in np.flatnonzero(is_among(pages.page_ids, list(new_pages))).tolist():
         new = new_pages[int(pages.page_ids[row])]
         flows[row] = new.flow_per_s * (1.0 - new.shared)
     listed = _listed(price, new_pages, announced, listings, longest_s)
