@@ -27,7 +27,8 @@ seeds = ["{url}"]
 contact = "{contact}"
 # name = "recrawl"               # what robots.txt files may call your crawler
 
-# What you may spend, in requests: pages, redirects, robots.txt and sitemaps all count.
+# What you may spend, in requests: pages, redirects, robots.txt and sitemaps all count,
+# but for first visits where first_pass below is "polite".
 budget = "{budget}"
 # robots = 8                     # at most so many fetches at a time, over all hosts
 # state = "recrawl-state"        # where the index and the history of visits lie; or, for several

@@ -170,9 +170,11 @@ class Watch:
         pages, first_pass, estimate = (
             self._stands.pages, self._stands.first_pass, self._stands.estimate,
         )  # fmt: skip
+        is_free = first_pass is not None and crawl.rules.first_free
+        beside = ", first visits come beside it" if is_free else ""
         rows = [
             ("fetches", f"{self._fetches():,} ({show_measured_rate(speed) if speed else '0/s'})"),
-            ("budget", f"{show_rate(self._budget_per_s)}, {min(used, 1.0):.0%} used"),
+            ("budget", f"{show_rate(self._budget_per_s)}, {min(used, 1.0):.0%} used{beside}"),
             ("pages known", f"{sum(pages.values()):,}"),
             ("indexed", f"{pages.get(PageState.INDEXED, 0):,}"),
         ]

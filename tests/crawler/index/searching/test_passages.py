@@ -12,6 +12,13 @@ def test_words_that_stand_together_beat_a_word_alone() -> None:
     assert "quiet lantern" in best_passage(text, ["quiet", "lantern"])
 
 
+def test_a_word_that_is_said_again_and_again_does_not_hide_where_all_stand() -> None:
+    often = "A task is what runs here, and nothing else is said of it in this line.\n" * 30
+    text = f"{often}{'And so on, for a while. ' * 20}\nTask groups wait for all of their tasks."
+
+    assert best_passage(text, ["task", "group"]).startswith("Task groups wait")
+
+
 def test_a_word_is_meant_from_its_beginning() -> None:
     """Not where it is a part of another."""
     text = f"startle {FILLER} the art of waiting {FILLER}"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 _MOST_TEXT: Final = 100_000  # characters that are looked through
@@ -11,6 +12,7 @@ _SENTENCE: Final = 60  # characters of a line, from which on it is likely one
 _PROSE: Final = 0.5  # of a word
 # Words of these need no space between them.
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\U0010ffff]")
+_GROWS: Final = "\u0130"  # a capital I with a dot: the one letter that is two when it is small
 _BEGINNING: Final = re.compile(r"(?:[.!?]\s|\n)\s*")
 
 
@@ -31,27 +33,27 @@ def best_passage(
     str
         The first of the best ones; the beginning of the text where no word occurs.
     """
-    looked_through = text[:_MOST_TEXT]
-    lowered = looked_through.lower()
-    if len(lowered) != len(looked_through):  # a few letters grow: places would be off
-        lowered = "".join(
-            small if len(small := sign.lower()) == 1 else sign for sign in looked_through
-        )
+    lowered = text[:_MOST_TEXT].replace(_GROWS, "I").lower()  # else places would be off
     wanted = [word for word in dict.fromkeys(beginnings) if word][:_MOST_WORDS]
-    places = [list(_places(lowered, word)) for word in wanted]
-    return _sentences(text, _where_most_are_near(text, places, near), near, length)
+    return _sentences(text, _where_most_are_near(lowered, wanted, near), near, length)
 
 
-def _where_most_are_near(text: str, places: Sequence[Sequence[int]], near: int) -> int:
-    """Return the first place after which most words follow within so many characters.
+def _where_most_are_near(text: str, words: Sequence[str], near: int) -> int:
+    """Return the first place from which on most words stand within so many characters.
 
-    Among places of as many words a sentence comes before a heading or a cell of a table.
+    Of each word the first places count, and what stands shortly before them: one that a page says
+    again and again begins many passages without the others. Among places of as many words a
+    sentence comes before a heading or a cell of a table.
     """
+    first = {at for word in words for at in islice(_places(text, word), _MOST_PLACES)}
+    before = {
+        at for place in first for word in words for at in _places(text, word, place - near, place)
+    }
     best, begin = 0.0, 0
-    every = sorted((at, number) for number, of_word in enumerate(places) for at in of_word)
-    for row, (at, _) in enumerate(every):
-        seen = {number for place, number in every[row : row + 24] if place < at + near}
-        worth = len(seen) + (_PROSE if _line_length(text, at) >= _SENTENCE else 0.0)
+    for at in sorted(first | before):
+        end = at + near
+        n_seen = sum(next(_places(text, word, at, end), None) is not None for word in words)
+        worth = n_seen + (_PROSE if _line_length(text, at) >= _SENTENCE else 0.0)
         if worth > best:
             best, begin = worth, at
     return begin
@@ -79,11 +81,10 @@ def _sentences(text: str, at: int, near: int, length: int) -> str:
     return passage[: ends[-1]].rstrip() if ends and ends[-1] > length // 2 else passage
 
 
-def _places(text: str, word: str) -> Iterator[int]:
-    """Yield where words begin so."""
-    at, found = text.find(word), 0
-    while at >= 0 and found < _MOST_PLACES:
+def _places(text: str, word: str, begin: int = 0, end: int = _MOST_TEXT) -> Iterator[int]:
+    """Yield where words begin so, between two places."""
+    at = text.find(word, max(begin, 0), end)
+    while at >= 0:
         if at == 0 or not text[at - 1].isalnum() or _UNSPACED.search(text[at - 1] + word[0]):
             yield at
-            found += 1
-        at = text.find(word, at + len(word))
+        at = text.find(word, at + len(word), end)
