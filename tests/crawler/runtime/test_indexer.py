@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from recrawl.crawler.control.addresses.admission import Admission
+from recrawl.crawler.control.addresses.classifier import AddressClassifier
 from recrawl.crawler.control.addresses.scope import Scope
 from recrawl.crawler.control.addresses.yields import AddressYields
 from recrawl.crawler.control.answers.lifecycle import RevisitRules
@@ -169,7 +170,7 @@ def test_a_list_that_is_chosen_tells_whether_it_leads_to_more_than_itself(
         return []
 
     monkeypatch.setattr(AddressYields, "observe", observe)
-    monkeypatch.setattr(AddressYields, "repeats", lambda _, url: "place=" in url)
+    monkeypatch.setattr(AddressClassifier, "repeats", lambda _, url: "place=" in url)
     lease = Lease(1, f"{A}{path}", 1, 1, EPOCH_S, depth=1)
     said = Extract(text="a lamp", anchors=("a lamp",), links=(f"{A}{leads_to}",), signature=b"s")
 

@@ -154,6 +154,16 @@ def path_of(url: str) -> str:
     return url[len(host_of(url)) :]
 
 
+def query_parts(query: str) -> list[tuple[str, str, str]]:
+    """Return names, signs and values of a query, in its order: of 50 parts at most."""
+    return [part.partition("=") for part in query.replace(";", "&").split("&")[:50]]
+
+
+def sorted_query_parts(query: str) -> list[tuple[str, str, str]]:
+    """Return the same by name; what stands alone in a query is a value: ``?page``."""
+    return sorted(part if part[1] else ("", "", part[0]) for part in query_parts(query))
+
+
 def variant_key(url: str) -> int | None:
     """Return a signed 64-bit hash of the address without its query, or None if it has no query."""
     address, question, _ = url.partition("?")

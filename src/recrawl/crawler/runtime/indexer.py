@@ -407,7 +407,7 @@ class Indexer:
     ) -> bool | None:
         """Tell whether a page leads to what was not known; None: it is visited for what it says."""
         yields = self._recorder.yields
-        is_said = yields.says_what_others_say(url, extract.text) and is_first_visit
+        is_said = yields.novelty.says_what_others_say(url, extract.text) and is_first_visit
         is_chosen = "?" in url or is_joined(url)
         if extract.noindex:
             found = [one for one in found if one.kind is Kind.PAGE and not is_doubted(one.url)]
@@ -422,7 +422,7 @@ class Indexer:
         if is_chosen:
             return any(
                 leads_on(url, one.url, self._recorder.knows)
-                and not yields.repeats(one.url)
+                and not yields.classifier.repeats(one.url)
                 and not (is_said and yields.is_in_doubt(one.url))
                 for one in found
             )
@@ -430,7 +430,7 @@ class Indexer:
 
     def _narrows(self, url: str, extract: Extract) -> bool:
         """Tell whether a page seems to list what a wider list does, or some of it."""
-        is_called_so = self._recorder.yields.narrows(url, extract.title)
+        is_called_so = self._recorder.yields.novelty.narrows(url, extract.title)
         return is_called_so and names_links_only(extract.headings, extract.anchors)
 
     async def _send_on(self, page: BufferedPage, extract: Extract, target: str) -> None:

@@ -150,7 +150,7 @@ def _next(report: dict[str, Any], now_s: float) -> Child:
     if report["host_blocked_why"] and report["next_visit_s"] > report["due_s"]:
         why = f"its host is left alone: {report['host_blocked_why']}"
     if wait_s > 0:
-        return (ago(report["next_visit_s"], now_s), f", set by {why}")
+        return (ago(report["next_visit_s"], now_s), f" ({why})")
     return f"due for {spoken(-wait_s)} ({why})"
 
 

@@ -148,9 +148,9 @@ def test_an_address_repeats_a_page_that_was_visited_under_another_value_of_what_
         one = lease(number, f"/things/{number // 2}?place={number}")
         yields.observe(visited(one, f"text {number // 2}"))
 
-    assert yields.repeats(f"{A}/things/7?place=3")
-    assert not yields.repeats(f"{A}/things/31?place=3")
-    assert not yields.repeats(f"{A}/things/7")
+    assert yields.classifier.repeats(f"{A}/things/7?place=3")
+    assert not yields.classifier.repeats(f"{A}/things/31?place=3")
+    assert not yields.classifier.repeats(f"{A}/things/7")
 
 
 def test_what_seemed_to_mean_nothing_is_visited_once_it_means_something() -> None:
@@ -342,7 +342,7 @@ def test_words_are_overridden_by_what_comes() -> None:
 
 
 def n_waiting(yields: AddressYields) -> int:
-    return sum(len(kind.waiting) for kind in yields._kinds.values())
+    return sum(len(kind.waiting) for kind in yields.classifier.kinds.values())
 
 
 def test_what_speaks_against_itself_leaves_a_place_for_each_kind_of_it() -> None:
@@ -821,7 +821,7 @@ def test_names_behind_numbers_are_no_kinds() -> None:
     for number, name in enumerate(names):
         yields.due_s(lease(number, name), NOW_S)
 
-    assert len([kind for kind in yields._kinds if kind[0] == "face"]) == 0
+    assert len([kind for kind in yields.classifier.kinds if kind[0] == "face"]) == 0
 
 
 def test_a_form_beside_what_its_thing_says_is_left_after_a_few() -> None:
@@ -1083,12 +1083,14 @@ def test_a_page_that_is_tried_waits_for_no_kind_any_more(monkeypatch: pytest.Mon
         if yields.due_s(one, NOW_S) == NOW_S:
             yields.observe(visited(one, None))
     page_id = 19
-    assert any(page_id in kind.waiting for kind in yields._kinds.values())
+    assert any(page_id in kind.waiting for kind in yields.classifier.kinds.values())
 
-    monkeypatch.setattr(yields, "_kinds_of", lambda url, of=Kind.PAGE: [AddressKind("another")])
+    monkeypatch.setattr(
+        yields.classifier, "kinds_of", lambda url, of=Kind.PAGE: [AddressKind("another")]
+    )
     assert yields.due_s(lease(page_id, f"/x?do=edit&id={page_id}"), NOW_S) == NOW_S
 
-    assert all(page_id not in kind.waiting for kind in yields._kinds.values())
+    assert all(page_id not in kind.waiting for kind in yields.classifier.kinds.values())
 
 
 @pytest.mark.parametrize("path", ["/page/{}", "/news/page-{}.html", "/?page={}"])
@@ -1672,7 +1674,7 @@ def test_paths_that_speak_against_a_page(doubted: bool, path: str) -> None:
 
 def test_room_is_made_by_forgetting_what_is_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a crawl of many hosts; what brings nothing is not tried again and again."""
-    monkeypatch.setattr("recrawl.crawler.control.addresses.yields._MOST_KINDS", 200)
+    monkeypatch.setattr("recrawl.crawler.control.addresses.classifier._MOST_KINDS", 200)
     yields = AddressYields()
     poor = [lease(number, f"/x?do=edit&id={number}") for number in range(10)]
     for one in poor:
@@ -1691,13 +1693,13 @@ def test_values_of_parameters_are_forgotten_where_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A host may make up as many names as it likes."""
-    monkeypatch.setattr("recrawl.crawler.control.addresses.yields._MOST_KINDS", 20)
+    monkeypatch.setattr("recrawl.crawler.control.addresses.classifier._MOST_KINDS", 20)
     yields = AddressYields()
 
     for number in range(200):
         yields.due_s(lease(number, f"/x?made{number}=1&up{number}=2"), NOW_S)
 
-    assert len(yields._values) <= 22
+    assert len(yields.classifier.values) <= 22
 
 
 def test_what_waits_for_a_value_is_told_of_when_values_turn_out_to_name_pages() -> None:

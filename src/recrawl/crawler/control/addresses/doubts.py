@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from recrawl.crawler.control.addresses.acts import NUMBER, is_done_to_a_thing
-from recrawl.crawler.control.urls import RECENT, folder_of, host_of, path_of
+from recrawl.crawler.control.urls import RECENT, folder_of, host_of, path_of, query_parts
 
 _DOUBTS: Final = re.compile(
     r"""(?:^|[?&;])(?:
@@ -186,7 +186,7 @@ def hash_of(url: str) -> str | None:
     it.
     """
     path, _, query = path_of(url).partition("?")
-    values = {value for _, _, value in _parts(query) if value}
+    values = {value for _, _, value in query_parts(query) if value}
     if len(values) > 1:
         return None
     if values:
@@ -210,10 +210,6 @@ def is_joined(url: str) -> bool:
     """Tell whether the end of a path joins several words, as what is tagged with all of them."""
     parts = _JOINT.split(path_of(url).removesuffix("/").rpartition("/")[2])
     return "?" not in url and len(parts) > 1 and all(parts)
-
-
-def _parts(query: str) -> list[tuple[str, str, str]]:
-    return [part.partition("=") for part in query.replace(";", "&").split("&")[:50]]
 
 
 def _view(path: str) -> re.Match[str] | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from recrawl.crawler.control.addresses.calendars import calendar_of
 from recrawl.crawler.control.addresses.doubts import is_doubted, is_joined, less_specific
-from recrawl.crawler.control.urls import RECENT, host_of
+from recrawl.crawler.control.urls import RECENT, host_of, query_parts
 
 PLACE_IN_LIST: Final = re.compile(
     r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
@@ -33,7 +33,7 @@ _COUNTED: Final = re.compile(r"(.*[-_=])(\d{1,9})((?:\.[a-z]{2,5})?)", re.IGNORE
 
 def begins_a_list(url: str) -> bool:
     """Tell whether a query asks for the beginning of a list."""
-    return any(begins_list(name, value) for name, _, value in _parts(url.partition("?")[2]))
+    return any(begins_list(name, value) for name, _, value in query_parts(url.partition("?")[2]))
 
 
 def begins_list(name: str, value: str) -> bool:
@@ -54,7 +54,7 @@ def place_in_list(url: str) -> tuple[str, int] | None:
     """
     base, _, query = url.partition("?")
     if query:
-        for name, _, value in _parts(query):
+        for name, _, value in query_parts(query):
             if PLACE_IN_LIST.fullmatch(name) and value.isdecimal():
                 return f"{base}?{name}", int(value[:_DIGITS])
         return None
@@ -78,7 +78,7 @@ def is_place_of(url: str, other: str) -> bool:
     if base != other_base or not query:
         return False
     places, others = (
-        [PLACE_IN_LIST.fullmatch(name) is not None for name, _, _ in _parts(asked)]
+        [PLACE_IN_LIST.fullmatch(name) is not None for name, _, _ in query_parts(asked)]
         for asked in (query, other_query)
     )
     return all(places) and not any(others)
@@ -117,7 +117,7 @@ def goes_on(url: str, other: str) -> bool:
 
 def _is_asked_on(query: str, other: str) -> bool:
     """Tell whether two queries differ by another mark in a list alone, or by a place in it."""
-    one, two = (dict(part[::2] for part in _parts(told)) for told in (query, other))
+    one, two = (dict(part[::2] for part in query_parts(told)) for told in (query, other))
     moved = [name for name in one | two if name and one.get(name) != two.get(name)]
     if len(moved) != 1 or moved[0] not in two:
         return False
@@ -141,7 +141,10 @@ def continues(url: str, other: str) -> bool:
     folders, other_folders = base.split("/"), other_base.split("/")
     if bool(query) != bool(other_query) or len(folders) != len(other_folders):
         return False
-    one, two = dict(part[::2] for part in _parts(query)), dict(p[::2] for p in _parts(other_query))
+    one, two = (
+        dict(part[::2] for part in query_parts(query)),
+        dict(p[::2] for p in query_parts(other_query)),
+    )
     if one.keys() != two.keys():
         return False
     pairs = [*zip(folders, other_folders, strict=True), *((one[name], two[name]) for name in one)]
@@ -207,7 +210,7 @@ def _is_of_another_thing(listing: str, url: str) -> bool:
 
 def _asked(url: str) -> dict[str, str]:
     """Return what a query asks for, whatever the place in the list."""
-    parts = _parts(url.partition("?")[2])
+    parts = query_parts(url.partition("?")[2])
     return {name: value for name, _, value in parts if not PLACE_IN_LIST.fullmatch(name)}
 
 
@@ -231,7 +234,3 @@ def leads_elsewhere(page: str, url: str) -> bool:
     parts, others = page.rstrip("/").split("/"), url.partition("?")[0].rstrip("/").split("/")
     is_aside = parts[:4] != others[:4] or len(parts) != len(others)  # the fourth: a first folder
     return is_aside and calendar_of(page) is None
-
-
-def _parts(query: str) -> list[tuple[str, str, str]]:
-    return [part.partition("=") for part in query.replace(";", "&").split("&")[:50]]
