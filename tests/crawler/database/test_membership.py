@@ -9,11 +9,23 @@ from tests.databases import Server, databases
 from recrawl.crawler.database.connections import connect
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
+from recrawl.crawler.database.sql import migrations
 from recrawl.crawler.frontier.postgres import owned
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
+from recrawl.crawler.frontier.postgres.reading import PostgresReader
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.errors import DatabaseReadOnly, OwnershipLost, UnusableDatabase
-from recrawl.terms import Database, Discovery, Lease, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import (
+    Birth,
+    Database,
+    Discovery,
+    Kind,
+    Lease,
+    Outcome,
+    PageState,
+    PageUpdate,
+    Visit,
+)
 
 __all__ = ["databases"]
 
@@ -284,6 +296,28 @@ def test_tables_of_another_program_are_left_alone(database: Database) -> None:
         connection.execute("INSERT INTO label VALUES ('schema', '99')")
     with pytest.raises(UnusableDatabase, match="newer version"):
         Membership(database, shards=8)
+
+
+def test_births_of_before_stand_with_their_pages(database: Database) -> None:
+    """They were rows of their own."""
+    with psycopg.connect(database.address) as connection:
+        for script in migrations()[:17]:
+            connection.execute(script.encode())
+        connection.execute("INSERT INTO label VALUES ('schema', '17'), ('shards', '8')")
+        connection.execute("INSERT INTO shard (id) SELECT * FROM generate_series(0, 7)")
+        connection.execute("INSERT INTO host (shard, id, host) VALUES (3, 11, 'http://a.test')")
+        connection.execute(
+            "INSERT INTO page (shard, id, url, host_id, kind, state, depth, hops, weight, "
+            "discovered_s, due_s) SELECT 3, n, n, 11, 'page', 'indexed', 0, 0, 1.0, 5.0, 5.0 "
+            "FROM unnest(ARRAY[3, 11]) AS n"
+        )
+        connection.execute("INSERT INTO birth VALUES (11, 3.5, 60.0, 1.25, 7.0)")
+
+    Membership(database, shards=8).close()
+
+    reader = PostgresReader(database)
+    assert reader.worths.births() == [Birth(11, 11, Kind.PAGE, 3.5, 60.0, 1.25, 7.0, None, None)]
+    reader.close()
 
 
 def test_a_database_that_can_only_be_read_is_said_to_be(database: Database) -> None:

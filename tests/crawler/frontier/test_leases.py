@@ -82,7 +82,7 @@ def test_a_visit_that_was_not_recorded_leaves_its_page_leased(
     (lease,) = frontier.lease(host.host_id, limit=1, due_by_s=9.0, now_s=1.0, until_s=9.0)
     update = PageUpdate(lease, Visit(2.0, Outcome.NEW), PageState.INDEXED, 50.0, signature=b"s")
     with monkeypatch.context() as patched:
-        patched.setattr(frontier.worths, "note_visits", lambda updates: 1 // 0)
+        patched.setattr(frontier.worths, "note_links", lambda updates: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             frontier.complete([update], 2.0)
     before = frontier.details(f"{HOST}/a")

@@ -11,15 +11,17 @@ from types import SimpleNamespace
 import pytest
 
 from recrawl.crawler.control.addresses.yields import LITTLE
+from recrawl.crawler.control.worth.births import HALF_LIFE_S
 from recrawl.crawler.database import sql as database
 from recrawl.crawler.frontier.rows import COMPLETED, VISIT, page_row, visit_row
+from recrawl.crawler.frontier.salvage import salvaged
 from recrawl.crawler.frontier.sql import migrations, numbered, queries
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.store import DATABASE, lock_state, open_state
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.errors import StateError
 from recrawl.held_files import is_held, owner_words
-from recrawl.terms import Discovery, Lease, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import Birth, Discovery, Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
 A = "http://a.test"
 ANY = AdmissionLimits()
@@ -110,6 +112,43 @@ def test_what_was_put_off_as_nothing_new_is_judged_once_more(tmp_path: Path) -> 
     assert connection.execute("SELECT due_s FROM page").fetchall() == [(5.0,), (9e8,), (9e8,)]
     assert database.migrations()[12] == migrations()[19]
     connection.close()
+
+
+def with_births_of_before(path: Path) -> None:
+    """Make a file of the version in which births were rows of their own."""
+    old = sqlite3.connect(path)
+    for number, script in enumerate(migrations()[:23], start=1):
+        old.executescript(f"{script}\nPRAGMA user_version = {number};")
+    old.execute("INSERT INTO host (id, host) VALUES (1, 'http://a.test')")
+    for number in (1, 2):
+        old.execute(
+            "INSERT INTO page (id, url, host_id, kind, state, depth, hops, weight, discovered_s,"
+            " due_s) VALUES (?1, ?1, 1, 'page', 'indexed', 0, 0, 1.0, 5.0, 5.0)",
+            (number,),
+        )
+    old.execute("INSERT INTO birth VALUES (2, 3.5, 60.0, 1.25, 7.0)")
+    old.commit()
+    old.close()
+
+
+def test_births_of_before_stand_with_their_pages(tmp_path: Path) -> None:
+    with_births_of_before(tmp_path / DATABASE)
+
+    frontier = SqliteFrontier(tmp_path)
+
+    assert frontier.worths.births() == [Birth(2, 1, Kind.PAGE, 3.5, 60.0, 1.25, 7.0, None, None)]
+    frontier.close()
+
+
+def test_births_of_before_are_salvaged(tmp_path: Path) -> None:
+    with_births_of_before(tmp_path / "before")
+
+    counts = salvaged(tmp_path / "before", tmp_path / DATABASE)
+
+    assert (counts["page"], counts["birth"]) == (2, 1)
+    frontier = SqliteFrontier(tmp_path)
+    assert frontier.worths.births() == [Birth(2, 1, Kind.PAGE, 3.5, 60.0, 1.25, 7.0, None, None)]
+    frontier.close()
 
 
 def test_an_older_version_is_not_read_before_it_is_brought_up_to_date(tmp_path: Path) -> None:
@@ -411,7 +450,7 @@ def test_what_is_written_of_a_visit_has_the_order_that_it_says(
         "copied": 1, "visited_at_s": 5.0, "etag": "e", "last_modified": "l", "signature": b"s",
         "raw_hash": b"r", "title": "t", "redirect_url": "u", "lasting": 1, "read_as": 6,
         "outcome": "changed", "changed": 1, "interval_s": 4.0, "fetch_s": 0.5, "received_bytes": 9,
-        "note": "n", "modified_s": 3.0,
+        "note": "n", "modified_s": 3.0, "kept": 0.5 ** (4.0 / HALF_LIFE_S), "exposed_s": 4.0,
     }  # fmt: skip
 
     row = (visit_row if names is VISIT else page_row)(update)

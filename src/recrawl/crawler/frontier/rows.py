@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from recrawl.crawler.control.answers.lifecycle import is_copied, is_known_anew
+from recrawl.crawler.control.worth.births import HALF_LIFE_S
 from recrawl.crawler.control.worth.tiers import tier_of
 from recrawl.terms import HostRecord, Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -20,7 +21,8 @@ VISIT: Final = tuple(
 )
 COMPLETED: Final = tuple(
     """page_id tier change failures due_s due_why memory told_s seen_s status copied
-    visited_at_s etag last_modified signature raw_hash title redirect_url lasting read_as""".split()
+    visited_at_s etag last_modified signature raw_hash title redirect_url lasting read_as kept
+    exposed_s""".split()
 )
 _KINDS: Final = {kind.value: kind for kind in Kind}  # asked in a tenth of the time of Kind(...)
 _STATES: Final = {state.value: state for state in PageState}
@@ -79,6 +81,7 @@ def visit_row(update: PageUpdate) -> tuple[Any, ...]:
 def page_row(update: PageUpdate) -> tuple[Any, ...]:
     """Return the parameters of the query ``complete``, in the order of ``COMPLETED``."""
     lease, visit = update.lease, update.visit
+    exposed_s = max(visit.interval_s or 0.0, 0.0)  # in which the visit could bring something
     return (
         lease.page_id,
         tier_of(update.interval_s),
@@ -100,6 +103,8 @@ def page_row(update: PageUpdate) -> tuple[Any, ...]:
         update.redirect_url,
         _number(update.lasting),
         update.read_as,
+        0.5 ** (exposed_s / HALF_LIFE_S),
+        exposed_s,
     )
 
 

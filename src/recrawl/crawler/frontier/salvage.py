@@ -13,9 +13,11 @@ from recrawl.terms import ChangeKind, Kind, Outcome, PageState
 _MOST: Final = 20  # faults that are told
 _TABLES: Final = (
     "host", "page", "visit", "plan", "fact", "refusal", "label", "indexing", "asked",
-    "difference", "subscription", "link_list", "tally", "birth", "belief", "host_belief", "feed",
+    "difference", "subscription", "link_list", "tally", "belief", "host_belief", "feed",
     "delivery", "dead_letter",
 )  # fmt: skip
+# Columns of a table of older files, of which `page` has the columns now.
+_BIRTH: Final = "page_id INTEGER PRIMARY KEY, n REAL, exposure_s REAL, again REAL, lead_s REAL"
 _AROUND: Final = {  # what SQLite says of the disk and the system, and not of the file
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY,
@@ -99,7 +101,8 @@ def salvaged(damaged: Path, target: Path) -> dict[str, int]:
     with translated(target), contextlib.closing(open_state(target)) as new:
         with contextlib.closing(sqlite3.connect(uri, uri=True)) as old:
             old.text_factory = lambda text: text.decode("utf-8", "replace")
-            for table in _TABLES:
+            new.execute(f"CREATE TEMP TABLE birth ({_BIRTH})")
+            for table in (*_TABLES, "birth"):
                 new.execute("BEGIN")
                 counts[table] = _copied(old, new, table)
                 new.execute("COMMIT")
@@ -171,7 +174,11 @@ def _connect(new: sqlite3.Connection) -> None:
             "UPDATE page SET host_id = (SELECT id FROM host WHERE host = ?) WHERE id = ?",
             (host, page_id),
         )
-    of_pages = "visit indexing asked difference link_list tally birth belief feed"
+    of_pages = "visit indexing asked difference link_list tally belief feed"
     for table in of_pages.split():
         new.execute(f"DELETE FROM {table} WHERE page_id NOT IN (SELECT id FROM page)")
     new.execute("DELETE FROM host_belief WHERE host_id NOT IN (SELECT id FROM host)")
+    new.execute(
+        "UPDATE page SET births = n, exposure_s = birth.exposure_s, births_again = again, "
+        "births_lead_s = lead_s FROM birth WHERE birth.page_id = page.id"
+    )

@@ -620,7 +620,7 @@ class SqliteFrontier(Statements, Frontier):
                     self._answer(update)
             self._feed.tell(updates, now_s)
             self._note_differences(updates)
-            self._worths.note_visits(updates)
+            self._worths.note_links(updates)
             pages = [(update.lease.page_id,) for update in updates]
             self._run_each("end_indexing", ("page_id",), pages)
         self._leases.end(update.lease for update in updates)

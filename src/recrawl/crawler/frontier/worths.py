@@ -6,13 +6,9 @@ from dataclasses import asdict
 from typing_extensions import override
 
 from recrawl.crawler.control.revisiting.due_times import WIDENED
-from recrawl.crawler.control.worth.births import HALF_LIFE_S
-from recrawl.crawler.frontier.sql import numbered
 from recrawl.crawler.frontier.store import Part, translated
 from recrawl.crawler.ports import Worths
 from recrawl.terms import Birth, Discovery, Kind, PageState, PageUpdate, PageWorth
-
-_EXPOSURE = ("page_id", "interval_s", "kept")
 
 
 class SqliteWorths(Part, Worths):
@@ -99,15 +95,11 @@ class SqliteWorths(Part, Worths):
         if found.found_on is not None:
             self._run("note_birth", page_id=found.found_on, widened=WIDENED)
 
-    def note_visits(self, updates: Iterable[PageUpdate]) -> None:
-        """Keep links, and the time in which visits could have brought something."""
-        links: list[dict[str, object]] = []
-        exposures: list[tuple[int, float, float]] = []
-        for update in updates:
-            page_id, interval_s = update.lease.page_id, update.visit.interval_s
-            if update.links is not None:
-                links.append({"page_id": page_id, "targets": update.links})
-            if interval_s is not None and interval_s > 0.0:
-                exposures.append((page_id, interval_s, 0.5 ** (interval_s / HALF_LIFE_S)))
+    def note_links(self, updates: Iterable[PageUpdate]) -> None:
+        """Keep the links that visits read."""
+        links = [
+            {"page_id": update.lease.page_id, "targets": update.links}
+            for update in updates
+            if update.links is not None
+        ]
         self._db.executemany(self._q["save_links"], links)
-        self._db.executemany(numbered(self._q["note_exposure"], _EXPOSURE), exposures)

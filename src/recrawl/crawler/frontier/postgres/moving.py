@@ -21,7 +21,7 @@ _BATCH: Final = 5_000
 _LONGEST_S: Final = 20 * 365 * 86_400.0  # of a history; a longer one has instants that are none
 _TABLES: Final = tuple(
     """host page visit indexing plan fact asked refusal difference subscription link_list tally
-    birth belief host_belief feed delivery dead_letter""".split()
+    belief host_belief feed delivery dead_letter""".split()
 )
 # The others are of the place where they stand: its version, its shards.
 _LABELS: Final = (

@@ -36,7 +36,7 @@ PAGE: Final = Table(
         visits changes failures last_visit_s last_status indexed_at_s etag last_modified signature
         raw_hash title redirect_url change_rate_per_s change_rate_factor crawl_rate_per_s due_why
         policy_memory importance importance_parts found_on is_lasting
-        read_as own_due_s seen_s born_s""".split()
+        read_as own_due_s seen_s born_s births exposure_s births_again births_lead_s""".split()
     ),
     ("id",),
     "id",
@@ -57,7 +57,6 @@ KEPT: Final = (
     _HOST,
     PAGE,
     Table("link_list", ("page_id", "targets"), ("page_id",)),
-    Table("birth", ("page_id", "n", "exposure_s", "again", "lead_s"), ("page_id",)),
     Table("belief", ("page_id", "learned"), ("page_id",)),
     Table("host_belief", ("host_id", "learned"), ("host_id",), "host_id"),
     Table("indexing", ("page_id",), ("page_id",)),

@@ -192,7 +192,9 @@ UPDATE page SET tier = :tier, visits = visits + 1,
     etag = :etag, last_modified = :last_modified, signature = :signature, raw_hash = :raw_hash,
     title = coalesce(:title, title), redirect_url = :redirect_url,
     is_lasting = coalesce(:lasting, is_lasting),
-    read_as = coalesce(:read_as, read_as)
+    read_as = coalesce(:read_as, read_as),
+    births = :kept * births, exposure_s = :kept * exposure_s + :exposed_s,
+    births_again = :kept * births_again, births_lead_s = :kept * births_lead_s
 WHERE id = :page_id;
 
 -- Apart from the rest, as few visits change it, and setting it writes page_by_state anew in any case.
@@ -672,33 +674,26 @@ UPDATE page SET weight = :weight, importance = :importance, importance_parts = :
 WHERE id = :page_id RETURNING host_id, tier;
 
 -- name: note_birth
-INSERT INTO birth (page_id, n) SELECT id, 1 FROM page
-WHERE id = :page_id AND last_visit_s IS NOT NULL AND due_why IS NOT :widened
-ON CONFLICT (page_id) DO UPDATE SET n = n + 1;
-
--- name: note_exposure
-INSERT INTO birth (page_id, exposure_s) VALUES (:page_id, :interval_s)
-ON CONFLICT (page_id) DO UPDATE SET n = :kept * n, exposure_s = :kept * exposure_s + :interval_s,
-    again = :kept * again, lead_s = :kept * lead_s;
+UPDATE page SET births = births + 1
+WHERE id = :page_id AND last_visit_s IS NOT NULL AND due_why IS NOT :widened;
 
 -- name: found_again
-INSERT INTO birth (page_id, again, lead_s) SELECT id, :again, :lead_s FROM page WHERE id = :page_id
-ON CONFLICT (page_id) DO UPDATE SET again = again + :again, lead_s = lead_s + :lead_s;
+UPDATE page SET births_again = births_again + :again, births_lead_s = births_lead_s + :lead_s WHERE id = :page_id;
 
 -- What was found on a page and turned out to be none has the worth 0.
 -- name: births
-SELECT birth.page_id, page.host_id, page.kind, n, exposure_s, again, lead_s,
-    CASE WHEN n > 0 THEN (
+SELECT id, host_id, kind, births, exposure_s, births_again, births_lead_s,
+    CASE WHEN births > 0 THEN (
         SELECT avg(CASE WHEN child.state = 'indexed' THEN child.weight ELSE 0.0 END)
-        FROM page AS child WHERE child.found_on = birth.page_id AND child.visits > 0
-    ) END, page.last_visit_s
-FROM birth JOIN page ON page.id = birth.page_id WHERE exposure_s > 0 ORDER BY birth.page_id;
+        FROM page AS child WHERE child.found_on = page.id AND child.visits > 0
+    ) END, last_visit_s
+FROM page WHERE exposure_s > 0 ORDER BY id;
 
 -- name: entries
 SELECT id, host_id FROM page
 WHERE state = 'indexed'
     AND (kind <> 'page' OR depth = 0 AND EXISTS (SELECT 1 FROM page AS child WHERE child.found_on = page.id))
-    AND NOT EXISTS (SELECT 1 FROM birth WHERE page_id = page.id AND exposure_s > 0)
+    AND exposure_s = 0
 ORDER BY id;
 
 -- name: depths

@@ -57,7 +57,12 @@ CREATE TABLE page (
     read_as INTEGER, -- mark of the rules by which its copy was read; NULL or 0: there were none
     own_due_s REAL, -- when it would be due but for what was found beside it, by the plan that set due_s
     seen_s REAL, -- of which instant the answer of the last visit is, where a cache on the way gave it
-    born_s REAL -- halfway between when its finder was read without it and when it was found; NULL: unknown
+    born_s REAL, -- halfway between when its finder was read without it and when it was found; NULL: unknown
+    -- New addresses that its visits brought first, after its own first visit; older ones fade.
+    births REAL NOT NULL DEFAULT 0,
+    exposure_s REAL NOT NULL DEFAULT 0, -- time between its visits, which fades alike
+    births_again REAL NOT NULL DEFAULT 0, -- of those addresses, the ones that another page brought later
+    births_lead_s REAL NOT NULL DEFAULT 0 -- by so much in all
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);
@@ -176,15 +181,6 @@ CREATE TABLE tally (
     at_s REAL NOT NULL, -- when it was last added to
     PRIMARY KEY (page_id, source)
 ) STRICT, WITHOUT ROWID;
-
--- New addresses that visits of a page brought first, after its own first visit; older ones fade.
-CREATE TABLE birth (
-    page_id INTEGER PRIMARY KEY REFERENCES page (id),
-    n REAL NOT NULL DEFAULT 0,
-    exposure_s REAL NOT NULL DEFAULT 0, -- time between its visits
-    again REAL NOT NULL DEFAULT 0, -- of those addresses, the ones that another page brought later
-    lead_s REAL NOT NULL DEFAULT 0 -- by so much in all
-) STRICT;
 
 -- What the revisit policy has learned from the visits of a page: bytes as control/revisiting/kept_beliefs.py
 -- has them.
