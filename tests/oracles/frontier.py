@@ -514,12 +514,13 @@ class PlainFrontier(Frontier):
             page.signalled.append(_signalled(page))
             self._visited.append(page.page_id)
             self._indexing.pop(page.page_id, None)
-            self._worths.note_visit(update)
+            self._worths.note_links(update)
             if update.difference is not None:
                 told = (visit.visited_at_s, update.difference)
                 self._differences.append((page, *told))
             if page.token != update.lease.token:
                 continue
+            self._worths.note_exposure(update)
             page.token, page.leased_until_s = None, 0.0
             page.last, page.state, page.due_s = update, update.state, update.due_s
             page.due_why, page.memory = update.due_why, update.memory

@@ -155,11 +155,14 @@ class PlainWorths(Worths):
         if found.found_on is not None and finder_last_s is not None:
             self._brought.setdefault(found.found_on, _Brought()).n += 1.0
 
-    def note_visit(self, update: PageUpdate) -> None:
-        """Keep links, and the time in which a visit could have brought something."""
-        page_id, interval_s = update.lease.page_id, update.visit.interval_s
+    def note_links(self, update: PageUpdate) -> None:
+        """Keep the links that a visit read."""
         if update.links is not None:
-            self._links[page_id] = update.links
+            self._links[update.lease.page_id] = update.links
+
+    def note_exposure(self, update: PageUpdate) -> None:
+        """Keep the time in which a visit could have brought something."""
+        page_id, interval_s = update.lease.page_id, update.visit.interval_s
         if interval_s is not None and interval_s > 0.0:
             kept = 0.5 ** (interval_s / HALF_LIFE_S)
             one = self._brought.setdefault(page_id, _Brought())

@@ -50,8 +50,7 @@ def lease_of(row: tuple[Any, ...], host_id: int, token: int) -> Lease:
     token : of whoever leases it; 0: it is only looked at
     """
     kind, state = _KINDS.get(row[3]) or Kind(row[3]), _STATES.get(row[4]) or PageState(row[4])
-    rest = (*row[5:16], row[16] or b"", *row[17:20])
-    return Lease(row[0], row[1], host_id, token, row[2], kind, state, *rest)
+    return Lease(row[0], row[1], host_id, token, row[2], kind, state, *row[5:])
 
 
 def visit_of(row: tuple[Any, ...]) -> Visit:

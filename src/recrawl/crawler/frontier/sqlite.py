@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from math import inf
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -391,20 +392,21 @@ class SqliteFrontier(Statements, Frontier):
                 for row in self._due(name, tier, host_id, due_by_s, now_s, limit)
             ]
             asked = [row for row in due if row[_TIER] == ASKED][:limit]
-            new = [row for row in due if row[_TIER] == NEW]
-            old = sorted((row for row in due if row[_TIER] > NEW), key=lambda row: row[_DUE])
-            new = list({row[0]: row for row in new}.values())
+            new = {row[0]: row for row in due if row[_TIER] == NEW}.values()
+            old = sorted([row for row in due if row[_TIER] > NEW], key=itemgetter(_DUE))
             left = limit - len(asked)
-            if discovery_share is None and worth is not None:
+            if not new:
+                rows = asked + old[:left]
+            elif discovery_share is None and worth is not None:
                 rated, known_rated = (
                     [(worth(lease_of(row, host_id, 0), now_s), row) for row in rows]
-                    for rows in (new, old if new else old[:left])
+                    for rows in (new, old)
                 )
                 rows = asked + most_worth(rated, known_rated, left)
             else:
                 share = 0.5 if discovery_share is None else discovery_share
                 n_new, n_old = split(len(new), len(old), left, share)
-                rows = asked + interleave(new[:n_new], old[:n_old])
+                rows = asked + interleave([*new][:n_new], old[:n_old])
             return self._take(rows, host_id, until_s)
 
     def _due_tiers(self, host_id: int, due_by_s: float) -> list[int]:
@@ -611,7 +613,11 @@ class SqliteFrontier(Statements, Frontier):
             rows = [page_row(update) for update in firsts]
             self._note_vacated(firsts)
             self._run_each("complete", COMPLETED, rows)
-            states = [(update.lease.page_id, update.state.value) for update in firsts]
+            states = [
+                (update.lease.page_id, update.state.value)
+                for update in firsts
+                if update.state is not update.lease.state
+            ]
             self._run_each("complete_state", ("page_id", "state"), states)
             for update, row in zip(firsts, rows, strict=True):
                 self._tiers_of(update.lease.host_id).add(row[_NEW_TIER])

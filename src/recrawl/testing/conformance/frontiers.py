@@ -339,6 +339,20 @@ class FrontierSuite:
         assert len(details.recent) == 2
         assert list(frontier.urls_indexed()) == [(f"{HOST}/1", b"new")]
 
+    def test_time_in_which_a_page_could_bring_something_counts_once(
+        self, frontier: Frontier
+    ) -> None:
+        """Not for a visit by a lease that lapsed: the page's last visit stays as it was."""
+        frontier.complete([_update(self._lease(frontier, "/1"), 10.0)])
+        (lapsed,) = self._leased(frontier, now_s=200.0)
+        (live,) = self._leased(frontier, now_s=270.0)
+        frontier.complete([_update(lapsed, 271.0, Outcome.UNCHANGED)])
+        frontier.complete([_update(live, 272.0, Outcome.UNCHANGED)])
+
+        (born,) = frontier.worths.births()
+
+        assert born.exposure_s == pytest.approx(262.0)
+
     def test_a_page_put_off_is_due_no_sooner_whatever_becomes_of_its_lease(
         self, frontier: Frontier
     ) -> None:

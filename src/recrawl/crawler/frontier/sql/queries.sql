@@ -86,8 +86,8 @@ SELECT value FROM json_each(:tiers) WHERE EXISTS (
 -- every value, which takes longer than the rest: the plus sign has it not see that.
 -- name: due
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0),
-    seen_s
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, coalesce(policy_memory, x''), tier,
+    coalesce(read_as, 0), seen_s
 FROM page
 WHERE host_id = :host_id AND tier = +:tier AND due_s <= :due_by_s
 ORDER BY due_s LIMIT :limit;
@@ -95,8 +95,8 @@ ORDER BY due_s LIMIT :limit;
 -- Pages never visited, those of most weight first.
 -- name: due_new
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0),
-    seen_s
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, coalesce(policy_memory, x''), tier,
+    coalesce(read_as, 0), seen_s
 FROM page INDEXED BY page_new
 WHERE host_id = :host_id AND tier = 0 AND due_s <= :due_by_s
 ORDER BY weight DESC, due_s LIMIT :limit;
@@ -193,7 +193,7 @@ UPDATE page SET tier = :tier, visits = visits + 1,
     title = coalesce(:title, title), redirect_url = :redirect_url,
     is_lasting = coalesce(:lasting, is_lasting),
     read_as = coalesce(:read_as, read_as),
-    births = :kept * births, exposure_s = :kept * exposure_s + :exposed_s,
+    births = :kept * births, exposure_s = coalesce(:kept * exposure_s, 0) + :exposed_s,
     births_again = :kept * births_again, births_lead_s = :kept * births_lead_s
 WHERE id = :page_id;
 
@@ -674,15 +674,16 @@ UPDATE page SET weight = :weight, importance = :importance, importance_parts = :
 WHERE id = :page_id RETURNING host_id, tier;
 
 -- name: note_birth
-UPDATE page SET births = births + 1
+UPDATE page SET births = coalesce(births, 0) + 1
 WHERE id = :page_id AND last_visit_s IS NOT NULL AND due_why IS NOT :widened;
 
 -- name: found_again
-UPDATE page SET births_again = births_again + :again, births_lead_s = births_lead_s + :lead_s WHERE id = :page_id;
+UPDATE page SET births_again = coalesce(births_again, 0) + :again, births_lead_s = coalesce(births_lead_s, 0) + :lead_s
+WHERE id = :page_id;
 
 -- What was found on a page and turned out to be none has the worth 0.
 -- name: births
-SELECT id, host_id, kind, births, exposure_s, births_again, births_lead_s,
+SELECT id, host_id, kind, coalesce(births, 0), exposure_s, coalesce(births_again, 0), coalesce(births_lead_s, 0),
     CASE WHEN births > 0 THEN (
         SELECT avg(CASE WHEN child.state = 'indexed' THEN child.weight ELSE 0.0 END)
         FROM page AS child WHERE child.found_on = page.id AND child.visits > 0
@@ -693,7 +694,7 @@ FROM page WHERE exposure_s > 0 ORDER BY id;
 SELECT id, host_id FROM page
 WHERE state = 'indexed'
     AND (kind <> 'page' OR depth = 0 AND EXISTS (SELECT 1 FROM page AS child WHERE child.found_on = page.id))
-    AND exposure_s = 0
+    AND coalesce(exposure_s, 0) = 0
 ORDER BY id;
 
 -- name: depths

@@ -58,11 +58,11 @@ CREATE TABLE page (
     own_due_s REAL, -- when it would be due but for what was found beside it, by the plan that set due_s
     seen_s REAL, -- of which instant the answer of the last visit is, where a cache on the way gave it
     born_s REAL, -- halfway between when its finder was read without it and when it was found; NULL: unknown
-    -- New addresses that its visits brought first, after its own first visit; older ones fade.
-    births REAL NOT NULL DEFAULT 0,
-    exposure_s REAL NOT NULL DEFAULT 0, -- time between its visits, which fades alike
-    births_again REAL NOT NULL DEFAULT 0, -- of those addresses, the ones that another page brought later
-    births_lead_s REAL NOT NULL DEFAULT 0 -- by so much in all
+    -- New addresses that its visits brought first, after its own first visit; older ones fade. NULL: none.
+    births REAL,
+    exposure_s REAL, -- time between its visits, which fades alike
+    births_again REAL, -- of those addresses, the ones that another page brought later
+    births_lead_s REAL -- by so much in all
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);

@@ -1,8 +1,8 @@
 -- What visits of a page brought stands with the page, whose row each visit writes anyway.
-ALTER TABLE page ADD COLUMN births REAL NOT NULL DEFAULT 0;
-ALTER TABLE page ADD COLUMN exposure_s REAL NOT NULL DEFAULT 0;
-ALTER TABLE page ADD COLUMN births_again REAL NOT NULL DEFAULT 0;
-ALTER TABLE page ADD COLUMN births_lead_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE page ADD COLUMN births REAL;
+ALTER TABLE page ADD COLUMN exposure_s REAL;
+ALTER TABLE page ADD COLUMN births_again REAL;
+ALTER TABLE page ADD COLUMN births_lead_s REAL;
 UPDATE page SET births = n, exposure_s = birth.exposure_s, births_again = again, births_lead_s = lead_s
 FROM birth WHERE birth.page_id = page.id;
 DROP TABLE birth;
