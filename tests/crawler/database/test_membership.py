@@ -320,6 +320,17 @@ def test_births_of_before_stand_with_their_pages(database: Database) -> None:
     reader.close()
 
 
+def test_a_table_that_is_gone_may_be_a_newer_version_s_doing(
+    two: tuple[Membership, Membership], database: Database
+) -> None:
+    """A process of before, which still runs, is not told to bring a backup back."""
+    with psycopg.connect(database.address, autocommit=True) as connection:
+        connection.execute("DROP TABLE shard")
+
+    with pytest.raises(UnusableDatabase, match="a newer one has begun to use it, upgrade recrawl"):
+        two[0].take(1)
+
+
 def test_a_database_that_can_only_be_read_is_said_to_be(database: Database) -> None:
     """Nothing is written there."""
     name = database.address.split("/")[3].partition("?")[0]

@@ -109,7 +109,9 @@ def translated(database: Database) -> Iterator[None]:
         ) from error
     except psycopg.errors.UndefinedTable as error:
         raise UnusableDatabase(
-            f"{database} is half made ({_line(error)}); restore a backup, or name an empty database"
+            f"{database} has not all tables that this version of recrawl writes ({_line(error)}): "
+            "where a newer one has begun to use it, upgrade recrawl here, too; else it is half "
+            "made: restore a backup, or name an empty database"
         ) from error
     except psycopg.errors.UndefinedColumn as error:
         raise UnusableDatabase(
