@@ -316,6 +316,8 @@ def test_births_of_before_stand_with_their_pages(database: Database) -> None:
     Membership(database, shards=8).close()
 
     reader = PostgresReader(database)
+    rows = reader.rows("SELECT shard, id, url, kind, discovered_s, leased_until_s FROM page")
+    assert sorted(rows) == [(3, 3, "3", "page", 5.0, 0.0), (3, 11, "11", "page", 5.0, 0.0)]
     assert reader.worths.births() == [Birth(11, 11, Kind.PAGE, 3.5, 60.0, 1.25, 7.0, None, None)]
     reader.close()
 
