@@ -88,8 +88,11 @@ class _Page:
     failures: int = 0
     visits: list[Visit] = field(default_factory=list)
     signalled: list[float] = field(default_factory=list)
+    unheard: list[float] = field(default_factory=list)
     n_forgotten: int = 0  # visits before these
     lastmod_s: float | None = None
+    n_announced: int = 0
+    unheard_s: float = 0.0
     last_visit_s: float | None = None
     seen_s: float | None = None
     last_status: int | None = None
@@ -149,7 +152,12 @@ class PlainFrontier(Frontier):
             known = self._ids.get(found.url)
             if known is not None:
                 if found.lastmod_s is not None:
-                    self._pages[known].lastmod_s = found.lastmod_s
+                    _announce(
+                        self._pages[known],
+                        found.lastmod_s,
+                        self._pages.get(found.found_on or 0),
+                        is_told=found.found_on is None,
+                    )
                 continue
             host_id = self._host_id(found.host)
             why = self._why_refused(found, host_id, limits)
@@ -512,6 +520,7 @@ class PlainFrontier(Frontier):
             visit = update.visit
             page.visits.append(visit)
             page.signalled.append(_signalled(page))
+            page.unheard.append(self._unheard_s(page, visit.visited_at_s))
             self._visited.append(page.page_id)
             self._indexing.pop(page.page_id, None)
             self._worths.note_links(update)
@@ -535,6 +544,7 @@ class PlainFrontier(Frontier):
             page.read_as = page.read_as if update.read_as is None else update.read_as
             if is_known_anew(update):
                 page.last_visit_s, page.seen_s = visit.visited_at_s, visit.seen_s
+                page.n_announced, page.unheard_s = 0, 0.0
             if visit.status is not None:
                 page.last_status = visit.status
             if is_copied(visit.outcome, update.state):
@@ -672,13 +682,14 @@ class PlainFrontier(Frontier):
     @override
     def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS) -> Evidence:
         page_ids = sorted(map(int, page_ids))
-        rows: list[tuple[int, float, bool, float, float, int]] = []
+        rows: list[tuple[int, float, bool, float, float, int, float]] = []
         for number, page_id in enumerate(page_ids):
             page = self._pages[page_id]
             told = [
-                (number, visit.interval_s, visit.changed, signalled, _age(visit), nth)
-                for nth, (visit, signalled) in enumerate(
-                    zip(page.visits, page.signalled, strict=True), start=page.n_forgotten
+                (number, visit.interval_s, visit.changed, signalled, _age(visit), nth, unheard)
+                for nth, (visit, signalled, unheard) in enumerate(
+                    zip(page.visits, page.signalled, page.unheard, strict=True),
+                    start=page.n_forgotten,
                 )
                 if visit.changed is not None
                 and visit.interval_s is not None
@@ -697,11 +708,18 @@ class PlainFrontier(Frontier):
             self._last_visits_s(page_ids),
             np.array([row[5] for row in rows], np.int64),
             self._births_s(page_ids),
+            np.array([row[6] for row in rows], np.float64),
         )
 
     def _births_s(self, page_ids: Sequence[int]) -> NDArray[np.float64]:
         born = [self._pages[page_id].born_s for page_id in page_ids]
         return np.array(born, np.float64)  # nan: nobody knows
+
+    def _unheard_s(self, page: _Page, visited_at_s: float) -> float:
+        announcer, seen_s = self._announcers.get(page.host_id), _seen_s(page)
+        if announcer is None or seen_s is None:
+            return page.unheard_s
+        return page.unheard_s + max(0.0, visited_at_s - max(announcer.heard_s, seen_s))
 
     def _last_visits_s(self, page_ids: Sequence[int]) -> NDArray[np.float64]:
         last = [self._pages[page_id].last_visit_s for page_id in page_ids]
@@ -728,7 +746,7 @@ class PlainFrontier(Frontier):
             page = self._pages[number]
             old = [visit.visited_at_s < before_s for visit in page.visits[:-LATEST_VISITS]]
             dropped = old.index(False) if False in old else len(old)
-            del page.visits[:dropped], page.signalled[:dropped]
+            del page.visits[:dropped], page.signalled[:dropped], page.unheard[:dropped]
             page.n_forgotten += dropped
         if len(later) >= limit:
             return later[limit - 1]
@@ -768,13 +786,15 @@ class PlainFrontier(Frontier):
                 nan if page.lastmod_s is None else page.lastmod_s,
                 page.last_visit_s if page.seen_s is None else page.seen_s,
                 page.last_visit_s - page.discovered_s,
+                page.n_announced,
+                page.unheard_s,
             )
             for page in self._pages.values()
             if page.found.kind is Kind.PAGE
             and page.state in (PageState.INDEXED, PageState.MISSING)
             and page.last_visit_s is not None
         ]
-        table = np.array(rows, np.float64).reshape(len(rows), 11)
+        table = np.array(rows, np.float64).reshape(len(rows), 13)
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )
@@ -1033,7 +1053,7 @@ class PlainFrontier(Frontier):
 
     @override
     def announcers(self) -> dict[int, Announcer]:
-        return dict(self._announcers)
+        return {host: one for host, one in self._announcers.items() if one.precision > 0.0}
 
     @override
     def save_facts(self, *records: FactRecord) -> None:
@@ -1103,8 +1123,23 @@ def _age(visit: Visit) -> float:
     return nan if visit.modified_s is None else seen_s - visit.modified_s
 
 
+def _seen_s(page: _Page) -> float | None:
+    return page.last_visit_s if page.seen_s is None else page.seen_s
+
+
 def _signalled(page: _Page) -> float:
-    """Whether a sitemap has announced a change since the last visit; nan where none says."""
-    if page.lastmod_s is None or page.last_visit_s is None:
+    """How many changes were announced since the last visit; nan where no list says anything."""
+    seen_s = _seen_s(page)
+    if page.lastmod_s is None or seen_s is None:
         return nan
-    return float(page.lastmod_s > (page.last_visit_s if page.seen_s is None else page.seen_s))
+    return float(max(page.n_announced, 1) if page.lastmod_s > seen_s else 0)
+
+
+def _announce(page: _Page, lastmod_s: float, listing: _Page | None, *, is_told: bool) -> None:
+    """Note when a listing, or whoever has told of it, says that a page has changed."""
+    if (seen_s := _seen_s(page)) is not None:
+        known_s = max(seen_s, page.lastmod_s or 0.0)
+        page.n_announced += lastmod_s > known_s
+        read_s = (listing.last_visit_s or 0.0) if listing else 0.0
+        page.unheard_s += max(0.0, lastmod_s - max(known_s, lastmod_s if is_told else read_s))
+    page.lastmod_s = lastmod_s

@@ -10,6 +10,8 @@ from recrawl.kernels.arrays import Flags, Integers, Vector
 
 _LEAST_KINDS: Final = 3  # visits of each kind, changed and not, before anything is believed
 _LEAST_AGREED: Final = 0.9
+MOST_HEARD: Final = 20
+"""Announcements of one page between two visits that count: beyond, it changes fast anyway."""
 _NEVER_NOW: Final = 0.05  # share of an interval by which a change just before the visit is close
 
 
@@ -79,14 +81,15 @@ def judge_tally(tally: Vector) -> Truthfulness:
     return Truthfulness(n_told, agreed, bool(agreed >= _LEAST_AGREED and not is_sudden))
 
 
-def split_visits(
+def split_visits(  # noqa: PLR0913 - all that is known of visits
     page: Integers,
     elapsed: Vector,
     changed: Flags,
     ages: Vector,
     *,
     moment: float,
-    announced: Flags | None = None,
+    announced: Vector | None = None,
+    unheard: Vector | float = 0.0,
     recall: Vector | float = 0.0,
     precision: Vector | float = 0.0,
 ) -> tuple[Integers, Vector, Flags, Vector]:
@@ -98,7 +101,8 @@ def split_visits(
     ages : shape (v,), time since the last change where a visit found one and its source is
         truthful; nan elsewhere
     moment : as long as the time of a change is exact; short against the intervals between changes
-    announced : shape (v,), whether a change was announced before the visit; default: none was
+    announced : shape (v,), how many changes were announced before the visit; default: none was
+    unheard : shape (v,), part of the time of which it was not heard what was announced, >= 0
     recall, precision : shape (v,) or one number, in [0, 1]: share of the changes of a page that
         are announced before a visit finds them, and of announcements that are true
 
@@ -123,24 +127,32 @@ def split_visits(
     """
     if not moment > 0:
         raise InvalidModel(f"moment must be > 0, got {moment:g}")
-    heard = np.zeros(page.size, np.bool_) if announced is None else announced
+    n_heard = np.zeros(page.size) if announced is None else announced
     recalled, true = (np.broadcast_to(one, page.shape) for one in (recall, precision))
     dated = changed & np.isfinite(ages) & (ages >= 0) & (ages + moment < elapsed)
     age = np.maximum(np.where(dated, ages, elapsed), moment)
-    hidden = np.where(heard, 1.0 - true, 1.0 - recalled) * elapsed
-    within = np.maximum(np.where(dated, moment, hidden), moment)
-    quiet = np.where(dated, recalled * (elapsed - age) + age, recalled * elapsed)
+    silent = np.minimum(unheard, elapsed)
+    false, missed = (1.0 - true) * elapsed, recalled * silent + (1.0 - recalled) * elapsed
+    hidden = np.maximum(
+        np.where(n_heard > 0.0, false / np.clip(n_heard, 1.0, MOST_HEARD), missed), moment
+    )
+    within = np.where(dated, moment, hidden)
+    quiet = recalled * np.maximum(np.where(dated, elapsed - age, elapsed) - silent, 0.0)
+    quiet = np.maximum(np.where(dated, quiet + age, quiet), moment)
     known = changed & (dated | (recalled > 0.0))
-    times = np.where(known, 2, 1)
+    times = np.where(known, 1 + np.clip(n_heard, 1, MOST_HEARD).astype(np.int64), 1)
     rows = np.repeat(np.arange(page.size), times)
-    first = np.append(True, rows[1:] != rows[:-1]) if rows.size else np.zeros(0, np.bool_)
-    split = known[rows]
-    after = np.where(dated, age, 0.0)[rows]
+    ends = np.append(rows[1:] != rows[:-1], True) if rows.size else np.zeros(0, np.bool_)
+    first = np.append(True, ends[:-1]) if rows.size else ends
+    change, quietly = known[rows] & ~ends, known[rows] & ends
+    after = np.where(dated, age, 0.0)
+    time = np.where(change, np.where(first, within[rows], hidden[rows]), elapsed[rows])
+    lapse = np.where(change, np.where(first, (elapsed - after)[rows], 0.0), elapsed[rows])
     return (
         page[rows],
-        np.where(split, np.where(first, within[rows], quiet[rows]), elapsed[rows]),
-        np.where(split, first, changed[rows]),
-        np.where(split, np.where(first, elapsed[rows] - after, after), elapsed[rows]),
+        np.where(quietly, quiet[rows], time),
+        np.where(quietly, False, change | changed[rows]),
+        np.where(quietly, after[rows], lapse),
     )
 
 

@@ -24,7 +24,6 @@ _SHARE: Final = 0.02  # of the budget, that reads the listings where nobody says
 MOST_READ: Final = 0.5
 """Share of the budget that reads listings at most, whatever is asked for."""
 _SURE: Final = 0.999
-_BRIEF: Final = 1e-3  # share of an interval, that a change which was announced is known to
 _NEWS: Final = 0.1  # of what is known of a page, that is worth learning it anew
 _LASTS: Final = 200.0  # visits, that are remembered of how many were asked for
 
@@ -182,24 +181,10 @@ class Hearing:
         rows = np.unique(page)
         before = self._control.advance(rows)
         self._control.observe_signals(page)
-        self._learn_changes(page, now)
-        return rows, self._control.advance(rows) - before
-
-    def _learn_changes(self, page: Integers, now: float) -> None:
-        """Take announcements for changes, as far as they are true, whether a visit follows or not.
-
-        A change somewhere in a time of which so much is in doubt as announcements are false, or
-        the least that a change can be known to.
-        """
         recalls, precisions = self._worth.reshape(-1, 2)[self._hosts[page]].T
         page, precisions = page[recalls > 0.0], precisions[recalls > 0.0]
-        passed = self._control.clocked(page, now)
-        self._control.beliefs.observe(
-            page,
-            np.maximum(1.0 - precisions, _BRIEF) * passed,
-            np.ones(page.size, np.bool_),
-            np.zeros(page.size),
-        )
+        self._control.hear_changes(page, precisions, self._control.clocked(page, now))
+        return rows, self._control.advance(rows) - before
 
     def learn(self, rows: Integers, now: float, visits: Visits, counted: tuple[int, int]) -> None:
         """Learn what announcements are worth, and how many visits they ask for.

@@ -179,7 +179,8 @@ class SqliteFrontier(Statements, Frontier):
         """Take in what there is room for; return why not, or None."""
         if self._row("known_page", url=found.url) is not None:
             if found.lastmod_s is not None:
-                self._run("note_lastmod", url=found.url, lastmod_s=found.lastmod_s)
+                told = {"lastmod_s": found.lastmod_s, "found_on": found.found_on}
+                self._run("note_lastmod", url=found.url, **told)
             return _KNOWN
         host_id = self._host_id(found.host)
         why = self._why_refused(found, host_id, limits)
@@ -748,6 +749,7 @@ class SqliteFrontier(Statements, Frontier):
             changed: list[int] = []
             signalled: list[float | None] = []
             ages: list[float | None] = []
+            unheard: list[float] = []
             numbers: list[int] = []
             for number, page_id in enumerate(known):
                 latest = self._run("evidence_of_page", page_id=page_id, limit=limit_per_page)
@@ -757,7 +759,8 @@ class SqliteFrontier(Statements, Frontier):
                 changed.extend(row[1] for row in told)
                 signalled.extend(row[2] for row in told)
                 ages.extend(row[3] for row in told)
-                numbers.extend(row[4] for row in told)
+                unheard.extend(row[4] for row in told)
+                numbers.extend(row[5] for row in told)
         return Evidence(
             np.array(known, np.int64),
             np.array(page, np.int64),
@@ -770,6 +773,7 @@ class SqliteFrontier(Statements, Frontier):
             np.array(last, np.float64),
             np.array(numbers, np.int64),
             np.array(born, np.float64),
+            np.array(unheard, np.float64),
         )
 
     @override
@@ -833,7 +837,7 @@ class SqliteFrontier(Statements, Frontier):
             parts = [
                 np.array(rows, np.float64).T for rows in iter(lambda: cursor.fetchmany(_ROWS), [])
             ]
-        table = np.concatenate([np.zeros((11, 0)), *parts], axis=1)
+        table = np.concatenate([np.zeros((13, 0)), *parts], axis=1)
         return PlannedPages(table[0].astype(np.int64), table[1].astype(np.int64), *table[2:])
 
     @override

@@ -27,7 +27,6 @@ from recrawl.crawler.control.revisiting.timetables import learn_timetable
 from recrawl.crawler.control.revisiting.told_clocks import clocks_text
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.worth.announced import (
-    UNPROVED,
     announced_changes,
     heard_until,
     unannounced,
@@ -404,5 +403,5 @@ class Planner:
         frontier.read_within(self._due_times.listing_intervals())
         told = self._due_times.price.announced
         if told:
-            frontier.look_again(now_s, [host for host in told if told[host] is not UNPROVED])
+            frontier.look_again(now_s, [host for host in told if told[host].flow_per_s > 0.0])
         return frontier.hosts()

@@ -466,6 +466,34 @@ class FrontierSuite:
         assert np.array_equal(evidence.ages_s, [np.nan, 4.0, 4.0], equal_nan=True)
         assert frontier.planned_pages().lastmod_s.tolist() == [90.0]
 
+    def test_every_change_that_is_announced_counts(self, frontier: Frontier) -> None:
+        """As does for how long nobody read of any, as a later date hides those before."""
+        self._admitted(frontier, "/1")
+        sitemap = replace(_found("/map"), kind=Kind.SITEMAP)
+        frontier.admit([sitemap], 0.0, ANY)
+        listing, page = sorted(self._leased(frontier, 2), key=lambda one: one.kind is Kind.PAGE)
+        frontier.complete([_update(page, 10.0, due_s=900.0), _update(listing, 10.0, due_s=20.0)])
+        (listing,) = self._leased(frontier, now_s=20.0)
+        for read_s, lastmod_s in ((20.0, 5.0), (30.0, 29.0), (50.0, 44.0), (60.0, 44.0)):
+            dated = replace(_found("/1"), lastmod_s=lastmod_s, found_on=listing.page_id)
+            frontier.admit([dated], read_s, ANY)
+            frontier.complete([_update(listing, read_s, due_s=read_s)])
+            (listing,) = self._leased(frontier, now_s=read_s)
+        frontier.complete([_update(listing, 60.0, due_s=990.0)])
+        told = frontier.planned_pages()
+        frontier.admit([replace(_found("/1"), lastmod_s=70.0)], 70.0, ANY)  # by who changed it
+        (page,) = self._leased(frontier, now_s=900.0)
+        frontier.save_announcers({page.host_id: Announcer(0.5, 0.9, 60.0)})
+        frontier.complete([_update(page, 900.0, Outcome.CHANGED, due_s=990.0)])
+
+        evidence, now = frontier.evidence([page.page_id]), frontier.planned_pages()
+
+        assert told.n_announced.tolist() == [2.0]
+        assert told.unheard_s.tolist() == [9.0 + 14.0], "from one reading to the date in the next"
+        assert evidence.signalled.tolist() == [3.0]
+        assert evidence.unheard_s.tolist() == [9.0 + 14.0 + 840.0]
+        assert now.n_announced.tolist() == now.unheard_s.tolist() == [0.0]
+
     def test_what_went_and_is_listed_again_is_looked_at_again(self, frontier: Frontier) -> None:
         """Only where its host's dates are believed, and the date is later than the last visit."""
         self._admitted(frontier, "/1", "/2", "/3")
@@ -928,6 +956,8 @@ class FrontierSuite:
 
         assert frontier.hosts() == [changed]
         assert frontier.announcers() == {record.host_id: told}
+        frontier.save_announcers({record.host_id: Announcer(0.0, 0.0, 9.0)})
+        assert frontier.announcers() == {}, "what it announces is mostly not true by now"
         assert frontier.facts().end.ended_in_order
         assert frontier.facts().settings == SettingsFacts(delay_s=1.0, robots=3.0)
 

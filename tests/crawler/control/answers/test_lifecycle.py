@@ -19,6 +19,7 @@ from recrawl.crawler.control.revisiting.due_times import DueTimes
 from recrawl.crawler.control.revisiting.policies import FixedRates
 from recrawl.crawler.control.revisiting.revisit_policy import NextVisit, PageVisit
 from recrawl.crawler.control.revisiting.timetables import Timetables
+from recrawl.crawler.control.worth.announced import UNTRUE
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.crawler.control.worth.returns import Returns
 from recrawl.terms import Kind, Lease, Outcome, PageState
@@ -434,6 +435,21 @@ def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:
         listing = lease(kind=Kind.FEED, memory=came.memory)
 
     assert waits == [1.0, 2.0, 4.0, 8.0, 8.0, 1.0, 2.0]
+
+
+def test_where_dates_are_not_true_a_later_one_is_no_news() -> None:
+    """Of a listing in which every date is new each time; new pages still are."""
+    times, waits = DueTimes(RULES, FixedRates(RULES, "uniform")), []
+    times.price.announced = {1: UNTRUE}
+    listing = lease(kind=Kind.SITEMAP, memory=b"\0")
+    for told_news in (False, False, True):
+        came = times.after_visit(
+            listing, Was.LISTING, Is.INDEXED, NOW_S, changed=True, told_news=told_news
+        )
+        waits.append((came.due_s - NOW_S) / RULES.listing_s)
+        listing = lease(kind=Kind.SITEMAP, memory=came.memory)
+
+    assert waits == [2.0, 4.0, 1.0]
 
 
 def test_a_listing_is_read_early_once_as_that_is_the_first_to_tell_what_is_new() -> None:

@@ -63,8 +63,8 @@ def test_pages_of_which_nothing_was_announced_are_believed_to_change_less() -> N
 
 @pytest.mark.parametrize(
     ("announced", "lastmod_s"),
-    [(0.0, NOW_S - 90 * DAY_S), (1.0, NOW_S - DAY_S), (1.0, np.nan)],
-    ids=["nothing is announced", "a change is", "in no listing"],
+    [(0.0, NOW_S - 90 * DAY_S), (0.0, NOW_S - DAY_S), (1.0, np.nan)],
+    ids=["nothing is announced", "what is would not be true", "in no listing"],
 )
 def test_silence_tells_nothing_where_nothing_would_be_told(
     announced: float, lastmod_s: float
@@ -75,6 +75,36 @@ def test_silence_tells_nothing_where_nothing_would_be_told(
     made.hear(seen(NOW_S - 20 * DAY_S, lastmod_s), np.full(N, NOW_S), NOW_S)
 
     assert rates(made).tolist() == before.tolist()
+
+
+def test_what_is_announced_is_learned_before_a_visit_and_once() -> None:
+    """Twice as much of two changes; a page of which one date hides others is no calmer for it."""
+    pages = seen(NOW_S - 20 * DAY_S, NOW_S - DAY_S)
+    found = []
+    for n_announced, unheard_s in ((1.0, 0.0), (2.0, 0.0), (2.0, 18 * DAY_S)):
+        made = believed(announced=1.0)
+        one = replace(pages, n_announced=np.full(N, n_announced), unheard_s=np.full(N, unheard_s))
+        made.hear(one, np.full(N, NOW_S), NOW_S)
+        found.append(rates(made))
+        made.hear(one, np.full(N, NOW_S), NOW_S)
+        assert rates(made).tolist() == found[-1].tolist(), "told again: nothing is new"
+        assert not made.may_go_on(np.arange(N)).any()
+
+    assert (found[0] < found[1]).all()
+    assert (found[1] < found[2]).all()
+
+
+def test_a_visit_that_finds_what_was_announced_tells_the_same() -> None:
+    """As many changes, in as much time of which it was heard."""
+    made, one_by_one = believed(announced=1.0), believed(announced=1.0)
+    pages = replace(seen(NOW_S - DAY_S, NOW_S - DAY_S / 9), n_announced=np.full(N, 3.0))
+    made.hear(pages, np.full(N, NOW_S), NOW_S)
+    heard = rates(made)
+    evidence = told(one_by_one, 1, changed=True)
+    evidence.signalled[TOLD :: TOLD + 1] = 3.0
+    one_by_one.learn(evidence)
+
+    assert heard == pytest.approx(rates(one_by_one), rel=0.02)
 
 
 def told(made: Believed, n: int, changed: bool) -> Evidence:

@@ -100,3 +100,29 @@ def test_announcements_that_are_mostly_wrong_are_worth_nothing() -> None:
     assert cries.trust(host)[0] < 0.5
     assert cries.trust(np.array([1]), otherwise=0.25).tolist() == [0.25]
     assert [one.tolist() for one in cries.worth_of(host)] == [[0.0], [0.0]]
+
+
+def test_pages_that_change_often_do_not_pass_for_all() -> None:
+    """Half of the changes are announced; one page changes daily, one in fifty days."""
+    random, per_day = np.random.default_rng(4), np.where(np.arange(400) % 2, 1.0, 0.02)
+    days = np.where(per_day == 1.0, 3.0, 10.0)
+    told, silent = random.poisson(0.5 * per_day * days, (2, 400))
+    evidence = Evidence(
+        np.arange(2),
+        np.arange(400) % 2,
+        days * DAY_S,
+        told + silent > 0,
+        told.astype(float),
+        np.full(400, np.nan),
+        ["http://a.test/", "http://a.test/1"],
+    )
+    as_one, by_pace = HostSignals(), HostSignals()
+    for made in (as_one, by_pace):
+        made.number(["http://a.test"])
+    as_one.learn(np.zeros(400, np.int64), evidence)
+    by_pace.learn(np.zeros(400, np.int64), evidence, per_day)
+
+    recalls = [made.worth_of(np.zeros(1, np.int64))[0][0] for made in (as_one, by_pace)]
+
+    assert recalls[0] > 0.63
+    assert 0.45 < recalls[1] < 0.58

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.worth.announced import (
     UNPROVED,
+    UNTRUE,
     announced_changes,
     heard_until,
     unannounced,
@@ -63,14 +64,15 @@ def test_all_changes_of_a_host_wait_in_its_listings_by_what_they_have_proved() -
 
 
 def test_dates_that_lie_or_are_not_there_announce_nothing() -> None:
-    """And where it is not known, that is said; what nothing is known of has the prior's rate."""
-    trust = np.array([0.05, np.nan, 0.9, 0.9])
+    """Both is said, and where it is not known; what nothing is known of has the prior's rate."""
+    trust = np.array([0.0, np.nan, 0.9, 0.9])
     hosts = [1, 2, 3, 3]
     told = announced_changes(pages(hosts), trust, [], 1.0)
     bare = announced_changes(pages(hosts, dated=False), trust, [], 1.0)
     unknown = announced_changes(pages(hosts, rates=np.nan), trust, [], 3.0 / DAY_S)
 
-    assert sorted(told) == [2, 3]
+    assert sorted(told) == [1, 2, 3]
+    assert told[1] is UNTRUE
     assert told[2] is UNPROVED
     assert bare == {}
     assert unknown[3].flow_per_s == pytest.approx(3.0 * told[3].flow_per_s)
@@ -80,11 +82,6 @@ def test_of_pages_that_no_plan_visits_a_look_is_worth_nothing() -> None:
     unplanned = replace(pages([1, 1]), crawl_rates_per_s=np.zeros(2))
 
     assert announced_changes(unplanned, np.ones(2), listings(1, 1), 1.0) == {}
-
-
-@pytest.mark.parametrize(("is_told", "trust"), [(False, 0.19), (True, 0.2)])
-def test_dates_of_a_host_count_from_one_true_in_five(is_told: bool, trust: float) -> None:
-    assert (1 in announced_changes(pages([1]), np.array([trust]), [], 1.0)) is is_told
 
 
 def test_pages_without_a_plan_wait_in_no_listing() -> None:
@@ -134,7 +131,9 @@ def test_dates_are_read_at_the_usual_interval_until_they_have_proved_themselves(
     rare = NewPages(0.01 / DAY_S)
     assert read(price(None, rare)) > 20.0 * DAY_S
     assert read(price(UNPROVED, rare)) == DAY_S
-    assert price(UNPROVED).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) is None
+    for nothing in (UNPROVED, UNTRUE):
+        assert price(nothing).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) is None
+    assert read(price(UNTRUE, rare)) == read(price(None, rare))
 
 
 def test_what_a_host_announces_is_known_until_its_listings_were_read() -> None:

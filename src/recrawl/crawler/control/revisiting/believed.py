@@ -5,7 +5,6 @@ The module is longer than most, as all that is believed of a page has its row he
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -71,12 +70,14 @@ class Believed:
         self._rows: dict[int, int] = {}
         self._known = np.zeros(0, np.bool_)  # of each row: learned or recalled
         self._until = np.zeros(0, np.int64)  # of each row: number of the last visit learned from
+        self._paces = np.zeros(0)  # of each row: its rate as it was learned from visits, in priors
         self._memory_s = np.zeros(0)  # of each row: a half-life when it was learned as a whole
         self._new = NewVisits()
         self.hosts = HostSignals()
         self._half_lives = half_lives
         self._visits = np.zeros((2, 0), np.int64)  # of each row: intervals told, changes in them
-        self._quiet_s = np.zeros(0)  # of each row: until when it was learned that nothing was told
+        self._quiet_s = np.zeros(0)  # of each row: learned since its visit, that nothing was told
+        self._heard = np.zeros(0)  # of each row: changes announced since its visit, and learned
         self._promised = np.zeros(0, np.bool_)  # of each row: its server says it holds for good
         self._kinds: dict[str, int] = {}
 
@@ -94,11 +95,10 @@ class Believed:
         if self.told_clocks is not None:
             self.told_clocks.learn(rows, evidence)
         page, hosts = rows[evidence.page], self.groups[0, rows[evidence.page]]
-        self.hosts.learn(hosts[new], evidence.only(new))
+        self.hosts.learn(hosts[new], evidence.only(new), self._paces[page[new]])
         control.recall(rows, *self.hosts.split(page, hosts, evidence))
         self._memory_s[rows] = _memory_s(control)
-        self._quiet_s[rows] = -np.inf
-        return control.beliefs.rates(rows)
+        return self._learned(control, rows)
 
     def may_go_on(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which pages need not be learned anew when they are visited.
@@ -109,7 +109,7 @@ class Believed:
         """
         control, rows = self.control_of(page_ids)
         enough = (self._visits[0, rows] >= _MANY_VISITS) & (self._until[rows] >= 0)
-        enough &= np.isneginf(self._quiet_s[rows])
+        enough &= (self._quiet_s[rows] == 0.0) & (self._heard[rows] == 0.0)
         return np.asarray(enough & _is_of(self._memory_s[rows], control))
 
     def go_on(self, evidence: Evidence) -> NDArray[np.bool_]:
@@ -131,14 +131,24 @@ class Believed:
         if self.told_clocks is not None:
             self.told_clocks.learn(rows, latest)
         page, hosts = rows[latest.page], self.groups[0, rows[latest.page]]
-        self.hosts.learn(hosts, latest)
+        self.hosts.learn(hosts, latest, self._paces[page])
         control.beliefs.observe(*self.hosts.split(page, hosts, latest))
+        self._learned(control, rows)
         return np.asarray(is_all)
 
     def rates(self, page_ids: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return change rates, 1/s, and the errors of the logarithms."""
         control, rows = self.control_of(page_ids)
         return control.beliefs.rates(rows)
+
+    def _learned(
+        self, control: "RevisitControl", rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Note that pages are known as far as their visits go; return what :meth:`rates` does."""
+        rates, errors = control.beliefs.rates(rows)
+        self._paces[rows] = rates / self._prior[0]
+        self._quiet_s[rows], self._heard[rows] = 0.0, 0.0
+        return rates, errors
 
     def _counts(self, rows: NDArray[np.int64], evidence: Evidence) -> NDArray[np.int64]:
         """Count the intervals of each page, and the changes in them; shape (2, rows)."""
@@ -196,7 +206,7 @@ class Believed:
         control.beliefs.evidence[rows[found]] = kept.evidence
         self._visits[:, rows[found]] = kept.visits
         self._new.recall(rows[found], kept.visits[0])
-        self._quiet_s[rows[found]] = -np.inf
+        self._learned(control, rows[found])
         self.laws_are_learned = False
         self._memory_s[rows[found]] = kept.memory_s
         is_all = kept.last_visit_s == before.last_visit_s[found]
@@ -255,7 +265,8 @@ class Believed:
         """Take in which changes were announced since the visits of pages, and that others were not.
 
         Where changes are announced, pages that did not change are not visited: that nothing was
-        heard of them is all there is to learn from.
+        heard of them is all there is to learn from. Of pages that change too fast for the budget,
+        what was announced is. A visit that follows takes both back, and tells of the same.
 
         Parameters
         ----------
@@ -268,23 +279,25 @@ class Believed:
         heard_s : shape (n,), nan also where announcements of the page are not to be relied on
         """
         control, rows = self.control_of(pages.page_ids)
-        hosts = self.groups[0, rows]
-        trust = self.hosts.trust(hosts, otherwise=0.0)
-        recalls = self.announced(rows, pages)[0]
-        control.rely_on(rows, -np.log1p(-trust), 1.0 - recalls)
-        is_told = pages.told(now_s)
-        control.set_signals(rows, is_told.astype(np.float64))
-        since_s = np.maximum(self._quiet_s[rows], pages.seen_s)
+        recalls, precisions = self.announced(rows, pages)
+        control.rely_on(rows, -np.log1p(-precisions), 1.0 - recalls)
+        told = np.where(recalls > 0.0, pages.told(now_s), 0.0)
+        control.set_signals(rows, told)
+        n_new = np.maximum(told - self._heard[rows], 0.0).astype(np.int64)
+        page = np.repeat(np.arange(rows.size), n_new)
+        passed_s = np.maximum(now_s - pages.seen_s, MOMENT_S) / np.maximum(told, 1.0)
+        control.hear_changes(rows[page], precisions[page], passed_s[page])
+        self._heard[rows] += n_new
         with np.errstate(invalid="ignore"):
-            silent_s = heard_s - since_s
+            silent_s = heard_s - pages.seen_s - pages.unheard_s - self._quiet_s[rows]
             # Not at each plan anew: what adds a tenth to what is known is soon enough.
-            new = (recalls > 0.0) & (silent_s > _NEWS * (heard_s - pages.last_visit_s))
-            new &= ~is_told & (silent_s > MOMENT_S)
+            new = (n_new > 0) | (silent_s > _NEWS * (heard_s - pages.last_visit_s))
+            new &= (recalls > 0.0) & (silent_s > MOMENT_S)
         found = np.flatnonzero(new)
         nothing = np.zeros(found.size, np.bool_)
         for_s = silent_s[found]
         control.beliefs.observe(rows[found], recalls[found] * for_s, nothing, for_s)
-        self._quiet_s[rows[found]] = heard_s[found]
+        self._quiet_s[rows[found]] += for_s
         return np.where(recalls > 0.0, heard_s, np.nan)
 
     def announced(
@@ -301,27 +314,30 @@ class Believed:
     def announcers(self, pages: PlannedPages, heard_s: NDArray[np.float64]) -> dict[int, Announcer]:
         """Return what the announcements of hosts have proved to be worth, by the host's id.
 
+        Of a host that has proved to announce mostly what is not true: nothing, both 0.
+
         Parameters
         ----------
         pages, heard_s : as for :meth:`hear`
         """
         _, rows = self.control_of(pages.page_ids)
         hosts, first = np.unique(pages.host_ids, return_index=True)
-        worth = self.hosts.worth_of(self.groups[0, rows[first]])
-        columns = (one.tolist() for one in (hosts, *worth, heard_s[first]))
-        return {
-            host: Announcer(recall, precision, heard)
-            for host, recall, precision, heard in zip(*columns, strict=True)
-            if precision > 0.0 and isfinite(heard)
-        }
+        numbers = self.groups[0, rows[first]]
+        known = np.isfinite(self.hosts.trust(numbers)) & np.isfinite(heard_s[first])
+        columns = (hosts, *self.hosts.worth_of(numbers), heard_s[first])
+        told = zip(*(one[known].tolist() for one in columns), strict=True)
+        return {host: Announcer(*worth) for host, *worth in told}
 
     def trust_in_dates(self, page_ids: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how far what announces changes of these pages is to be trusted, in [0, 1].
 
-        One minus what a signal leaves of the chance of being fresh; nan: it has not shown yet.
+        One minus what a signal leaves of the chance of being fresh, or 0 where most are not true;
+        nan: it has not shown yet.
         """
         _, rows = self.control_of(page_ids)
-        return self.hosts.trust(self.groups[0, rows])
+        hosts = self.groups[0, rows]
+        is_known = np.isfinite(self.hosts.trust(hosts))
+        return np.where(is_known, self.hosts.worth_of(hosts)[1], np.nan)
 
     def never_change(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which pages are of a kind of address of which none was ever seen to change.
@@ -398,7 +414,9 @@ class Believed:
         self._known = np.append(self._known, nothing)
         self._until = np.append(self._until, np.full(fresh.shape[1], -1))
         self._memory_s = np.append(self._memory_s, np.zeros(fresh.shape[1]))
-        self._quiet_s = np.append(self._quiet_s, np.full(fresh.shape[1], -np.inf))
+        self._paces = np.append(self._paces, np.ones(fresh.shape[1]))
+        self._quiet_s = np.append(self._quiet_s, np.zeros(fresh.shape[1]))
+        self._heard = np.append(self._heard, np.zeros(fresh.shape[1]))
         return self._control, np.array(rows, np.int64)
 
 

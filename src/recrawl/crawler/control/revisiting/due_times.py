@@ -16,6 +16,7 @@ from recrawl.crawler.control.revisiting.revisit_policy import (
     ask_when_due,
 )
 from recrawl.crawler.control.revisiting.timetables import Timetables
+from recrawl.crawler.control.worth.announced import UNTRUE
 from recrawl.crawler.control.worth.births import birth_interval
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.crawler.control.worth.openings import RULES_HOLD_S
@@ -125,7 +126,8 @@ class DueTimes:
         failures : visits in a row that told nothing, this one included
         changed : whether the page had changed; None: nothing to compare with
         leads_to : where a redirect led
-        told_news : whether a page that is not indexed led to pages that were not known
+        told_news : whether a page that is not indexed, or a listing, led to pages that were not
+            known
         """
         probe_s = self.timetables.next_s(lease.url, at_s) if outcome in _CONTENT else None
         if probe_s is not None:
@@ -246,6 +248,8 @@ class DueTimes:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
         if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
+            if self.price.announced.get(lease.host_id) is UNTRUE:  # later dates are no news
+                changed = changed and told_news
             return self._after_listing(lease, after, at_s, changed)
         if after is PageState.MISSING:
             why, after_s = _TO_CONFIRM.get(outcome, (_MISSING, 0.0))

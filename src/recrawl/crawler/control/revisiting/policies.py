@@ -172,7 +172,7 @@ class ByForesight(ByWorth):
         # What is brought forward is not late, or its next interval would be shortened for it.
         pages = question.pages
         planned = np.minimum(pages.last_visit_s + 1.0 / made.crawl_rates, question.now_s)
-        is_told = pages.told(question.now_s)  # a change that was announced does wait
+        is_told = control.signals[rows] > 0.0  # a change that was announced does wait
         due = np.where(is_told, made.due, np.maximum(made.due, planned))
         fast = self._told.fast(rows, pages.page_ids, question.now_s)
         return replace(made, due=due, foreseen=True, fast=fast)

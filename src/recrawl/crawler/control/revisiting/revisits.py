@@ -30,6 +30,7 @@ _SAMPLE: Final = 6_000  # pages that the price is found from, where there are mo
 _STEPS: Final = 24
 _MANY: Final = 50
 _LEAST_SILENT: Final = 0.05
+_BRIEF: Final = 1e-3  # share of an interval, that a change which was announced is known to
 _NEVER: Final = 1e-200  # visits, 1/time, that are none
 _LEAP: Final = 0.7  # of the price's logarithm, from one look to the next at most
 _HALVINGS: Final = 7
@@ -228,6 +229,22 @@ class RevisitControl:
     def observe_signals(self, page: Integers) -> None:
         """Learn that a change of these pages was signalled; it counts until the next visit."""
         np.add.at(self.signals, page, 1.0)
+
+    def hear_changes(self, page: Integers, precisions: Vector, passed: Vector) -> None:
+        """Take announcements for changes, as far as they are true, whether a visit follows or not.
+
+        A change somewhere in a time of which so much is in doubt as announcements are false, or
+        the least that a change can be known to.
+
+        Parameters
+        ----------
+        page : rows, of each announcement
+        precisions : shape (page,), share of such announcements that is true
+        passed : shape (page,), time since the visit of the page, > 0
+        """
+        within = np.maximum(1.0 - precisions, _BRIEF) * passed
+        nothing = np.zeros(page.size)
+        self.beliefs.observe(page, within, np.ones(page.size, np.bool_), nothing)
 
     def set_signals(self, page: Integers, n_signals: Vector) -> None:
         """Say how many signals these pages have had since they were last visited."""
@@ -439,22 +456,28 @@ class RevisitControl:
 
         Notes
         -----
-        Visits every T, changes at rate :math:`\Delta` of which a share s is silent, and what is
-        announced known but for the last c: a copy of age a is fresh with chance
-        :math:`e^{-s\Delta a - (1 - s) \Delta \min(a, c)}`, which is averaged over a in [0, T],
-        and over what the rate may be. n announcements that wait, each worth k, leave
+        Visits every T, or when a change is announced; changes at rate :math:`\Delta`, of which a
+        share r is announced, and known but for the last c. A copy gets to age a unannounced with
+        chance :math:`e^{-r \Delta (a - c)}`, and fresh with :math:`e^{-\Delta a}`: where nothing
+        is announced it is fresh with chance
+
+        .. math:: \int_0^T e^{-\Delta a} da \Big/ \int_0^T e^{-r \Delta \max(a - c, 0)} da,
+
+        averaged over what the rate may be. n announcements that wait, each worth k, leave
         :math:`e^{-nk}`. Seen at many plans, what waits or is not heard of is what it is on average.
         """
-        told = np.isfinite(unheard)
-        silent = np.where(told, self.silent[rows], 1.0)
         every = 1.0 / np.maximum(crawl_rates, _NEVER)
-        until = np.clip(np.where(told, unheard, every), 1e-9 * every, every)
-        fresh = self.beliefs.freshness
-        missed = (1.0 - silent) * self.beliefs.rates(rows)[0] * until
-        later = every * fresh(rows, 1.0 / (silent * every))
-        later -= until * fresh(rows, 1.0 / (silent * until))
-        kept = (until * fresh(rows, 1.0 / until) + np.exp(-missed) * later) / every
-        waits = np.where(told, self.signals[rows] * self._log_odds[rows], 0.0)
+        kept = self.beliefs.freshness(rows, 1.0 / every)
+        told = np.flatnonzero(unheard < every)
+        if told.size:
+            own, length = rows[told], every[told, None]
+            heard = np.clip(length - unheard[told, None], 0.0, length)
+            rates = np.maximum(self.beliefs.rates_known, _NEVER)
+            known = np.maximum(1.0 - self.silent[own], 1e-9)[:, None] * rates
+            quiet = length - heard - np.expm1(-known * heard) / known
+            fresh = -np.expm1(-rates * length) / rates / quiet
+            kept[told] = np.einsum("ij,ij->i", self.beliefs.chances(own), fresh)
+        waits = np.where(np.isfinite(unheard), self.signals[rows] * self._log_odds[rows], 0.0)
         return np.asarray(kept * np.exp(-waits))
 
     def _fill(self, rows: Integers, prices: Vector | float) -> Vector:

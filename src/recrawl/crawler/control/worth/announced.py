@@ -28,7 +28,8 @@ from recrawl.terms import Announcer, Birth, Kind
 UNPROVED: Final = NewPages(0.0)
 """Of a host whose listings have dates of which it is not known yet whether they are true."""
 
-_LEAST_TRUST: Final = 0.2  # below, dates are taken for noise
+UNTRUE: Final = NewPages(0.0)
+"""Of a host whose listings have dates that are mostly not true: a later one is no news."""
 
 
 def announced_changes(
@@ -37,12 +38,13 @@ def announced_changes(
     births: Iterable[Birth],
     prior_rate_per_s: float,
 ) -> Mapping[int, NewPages]:
-    """Return what each listing of a host announces, by host; :data:`UNPROVED`: it may.
+    """Return what each listing of a host announces, by host; or :data:`UNPROVED`, :data:`UNTRUE`.
 
     Parameters
     ----------
     pages : that are kept fresh
-    trust : shape (n,), in [0, 1], in the dates of each page's host; nan: nothing is known of them
+    trust : shape (n,), in [0, 1], in the dates of each page's host; 0: they are mostly not true;
+        nan: nothing is known of them
     births : what was read, among it the listings
     prior_rate_per_s : change rate of a page of which nothing is known
 
@@ -68,7 +70,9 @@ def announced_changes(
     for number, host in enumerate(hosts.tolist()):
         if not proved[number]:
             found[host] = UNPROVED
-        elif flows[number] > 0.0 and most[number] >= _LEAST_TRUST:
+        elif most[number] == 0.0:
+            found[host] = UNTRUE
+        elif flows[number] > 0.0:
             total, lead_s = float(flows[number]), float(waits[number] / flows[number])
             share = total / max(listings[host], 1)
             found[host] = NewPages(share, shared=1.0, lead_s=max(lead_s, 1.0))

@@ -168,11 +168,11 @@ class OnePrice:
         if self.price <= 0.0:
             return None
         new, told = self.new_pages.get(page_id), self.announced.get(host_id)
-        if told is not None and told is not UNPROVED:
-            told = replace(told, flow_per_s=told.flow_per_s * 0.5**quiet)
-        found = [one for one in (new, told) if one is not None and one is not UNPROVED]
-        if not found:
+        priced = [] if new is None else [new]
+        if told is not None and told.flow_per_s > 0.0:
+            priced.append(replace(told, flow_per_s=told.flow_per_s * 0.5**quiet))
+        if not priced:
             return None
-        priced_s = birth_interval(found, self.price, max(longest_s, usual_s))
+        priced_s = birth_interval(priced, self.price, max(longest_s, usual_s))
         # Dates prove themselves only where they are read.
         return min(priced_s, usual_s) if told is UNPROVED else priced_s

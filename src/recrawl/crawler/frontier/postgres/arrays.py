@@ -61,7 +61,8 @@ _TYPES: Final = {
         (
             _typed("int4", _fixed("i")),
             """depth hops tier visits changes failures last_status is_lasting robots_status
-            is_read_in_full is_signal status changed signalled shard""",
+            is_read_in_full is_signal status changed signalled n_announced
+            shard""",
         ),
         (
             _typed("int8", _fixed("q")),

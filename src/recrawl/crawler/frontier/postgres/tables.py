@@ -36,7 +36,8 @@ PAGE: Final = Table(
         visits changes failures last_visit_s last_status indexed_at_s etag last_modified signature
         raw_hash title redirect_url change_rate_per_s change_rate_factor crawl_rate_per_s due_why
         policy_memory importance importance_parts found_on is_lasting
-        read_as own_due_s seen_s born_s births exposure_s births_again births_lead_s""".split()
+        read_as own_due_s seen_s born_s births exposure_s births_again births_lead_s n_announced
+        unheard_s""".split()
     ),
     ("id",),
     "id",
@@ -68,7 +69,7 @@ LATE: Final = ("page", "belief", "host_belief")
 APPENDED: Final = {
     "visit": tuple(
         """page_id visited_at_s outcome status changed interval_s fetch_s received_bytes note
-        signalled modified_s seen_s""".split()
+        signalled modified_s seen_s unheard_s""".split()
     ),
     "difference": ("page_id", "found_at_s", "text"),
     "plan": tuple(

@@ -45,7 +45,7 @@ WHERE id = :host_id;
 
 -- name: announcers
 SELECT id, announced_recall, announced_precision, heard_s FROM host
-WHERE announced_recall IS NOT NULL;
+WHERE announced_precision > 0;
 
 -- name: n_pages
 SELECT count(*) FROM page;
@@ -74,7 +74,13 @@ VALUES (:page_id, :url, :host_id, :kind, 'discovered', :depth, :hops, :weight * 
     (SELECT (last_visit_s + :now_s) / 2 FROM page WHERE id = :found_on AND due_why IS NOT :widened));
 
 -- name: note_lastmod
-UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NULL;
+UPDATE page SET lastmod_s = :lastmod_s,
+    n_announced = n_announced + coalesce(
+        :lastmod_s > max(coalesce(seen_s, last_visit_s), coalesce(lastmod_s, 0)), 0),
+    unheard_s = unheard_s + coalesce(max(0, :lastmod_s - max(
+        coalesce(seen_s, last_visit_s), coalesce(lastmod_s, 0), CASE WHEN :found_on IS NULL THEN :lastmod_s
+            ELSE coalesce((SELECT last_visit_s FROM page WHERE id = :found_on), 0) END)), 0)
+WHERE url = :url AND :lastmod_s IS NOT NULL;
 
 -- name: due_tiers
 SELECT value FROM json_each(:tiers) WHERE EXISTS (
@@ -177,16 +183,21 @@ WHERE id = :page_id;
 
 -- name: add_visit
 INSERT INTO visit (page_id, visited_at_s, outcome, status, changed, interval_s, fetch_s,
-    received_bytes, note, modified_s, seen_s, signalled)
+    received_bytes, note, modified_s, seen_s, signalled, unheard_s)
 VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetch_s,
     :received_bytes, :note, :modified_s, :seen_s,
-    (SELECT lastmod_s > coalesce(seen_s, last_visit_s) FROM page WHERE id = :page_id));
+    (SELECT (lastmod_s > coalesce(seen_s, last_visit_s)) * max(n_announced, 1)
+     FROM page WHERE id = :page_id),
+    (SELECT unheard_s + coalesce(max(0, :visited_at_s - max(heard_s, coalesce(seen_s, last_visit_s))), 0)
+     FROM page JOIN host ON host.id = host_id WHERE page.id = :page_id));
 
 -- name: complete
 UPDATE page SET tier = :tier, visits = visits + 1,
     changes = changes + :change, failures = :failures, due_s = :due_s,
     due_why = :due_why, own_due_s = NULL, policy_memory = :memory,
     seen_s = iif(:told_s IS NULL, seen_s, :seen_s),
+    n_announced = iif(:told_s IS NULL, n_announced, 0),
+    unheard_s = iif(:told_s IS NULL, unheard_s, 0),
     last_visit_s = coalesce(:told_s, last_visit_s), last_status = coalesce(:status, last_status),
     indexed_at_s = CASE WHEN :copied THEN :visited_at_s ELSE indexed_at_s END,
     etag = :etag, last_modified = :last_modified, signature = :signature, raw_hash = :raw_hash,
@@ -293,7 +304,8 @@ SELECT id, :learned FROM host WHERE host = :host;
 SELECT coalesce(max(id), 0) FROM visit;
 
 -- name: evidence_of_page
-SELECT interval_s, changed, signalled, coalesce(seen_s, visited_at_s) - modified_s, id FROM visit
+SELECT interval_s, changed, signalled, coalesce(seen_s, visited_at_s) - modified_s, unheard_s, id
+FROM visit
 WHERE page_id = :page_id AND changed IS NOT NULL AND interval_s > 0
 ORDER BY id DESC LIMIT :limit;
 
@@ -315,7 +327,8 @@ UPDATE page SET change_rate_per_s = :rate, change_rate_factor = :factor WHERE id
 
 -- name: planned
 SELECT id, host_id, weight, change_rate_per_s, change_rate_factor, crawl_rate_per_s,
-    last_visit_s, due_s, lastmod_s, coalesce(seen_s, last_visit_s), last_visit_s - discovered_s
+    last_visit_s, due_s, lastmod_s, coalesce(seen_s, last_visit_s), last_visit_s - discovered_s,
+    n_announced, unheard_s
 FROM page
 WHERE kind = 'page' AND state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL
 ORDER BY id;

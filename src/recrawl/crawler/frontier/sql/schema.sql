@@ -62,7 +62,9 @@ CREATE TABLE page (
     births REAL,
     exposure_s REAL, -- time between its visits, which fades alike
     births_again REAL, -- of those addresses, the ones that another page brought later
-    births_lead_s REAL -- by so much in all
+    births_lead_s REAL, -- by so much in all
+    n_announced INTEGER NOT NULL DEFAULT 0, -- changes that listings have dated since its last visit that told something
+    unheard_s REAL NOT NULL DEFAULT 0 -- time since then before these, of which no reading told: a later date hides others
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);
@@ -84,10 +86,11 @@ CREATE TABLE visit (
     fetch_s REAL NOT NULL,
     received_bytes INTEGER NOT NULL,
     note TEXT,
-    -- Whether a sitemap had announced a change since the visit before: NULL where none says.
+    -- How many changes listings had announced since the visit before: NULL where none says.
     signalled INTEGER,
     modified_s REAL, -- when the page last changed, as its server said
-    seen_s REAL -- of which instant the answer is, where a cache on the way gave it
+    seen_s REAL, -- of which instant the answer is, where a cache on the way gave it
+    unheard_s REAL NOT NULL DEFAULT 0 -- part of the interval of which it was not heard what was announced
 ) STRICT;
 
 CREATE INDEX visit_by_page ON visit (page_id, id);
