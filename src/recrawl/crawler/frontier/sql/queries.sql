@@ -188,8 +188,9 @@ VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetc
     :received_bytes, :note, :modified_s, :seen_s,
     (SELECT (lastmod_s > coalesce(seen_s, last_visit_s)) * max(n_announced, 1)
      FROM page WHERE id = :page_id),
-    (SELECT unheard_s + coalesce(max(0, :visited_at_s - max(heard_s, coalesce(seen_s, last_visit_s))), 0)
-     FROM page JOIN host ON host.id = host_id WHERE page.id = :page_id));
+    coalesce((SELECT unheard_s
+            + coalesce(max(0, :visited_at_s - max(heard_s, coalesce(seen_s, last_visit_s))), 0)
+        FROM page JOIN host ON host.id = host_id WHERE page.id = :page_id), 0));
 
 -- name: complete
 UPDATE page SET tier = :tier, visits = visits + 1,
