@@ -63,8 +63,8 @@ class AddressClassifier:
 
     def __init__(self, novelty: Novelty) -> None:
         self._novelty = novelty
-        self.values: dict[tuple[str, str], set[str]] = {}
-        self.kinds: dict[tuple[str, ...], AddressKind] = {}
+        self.values: dict[tuple[str, str], set[str]] = {}  # of parameters, by host and path
+        self.kinds: dict[tuple[str, ...], AddressKind] = {}  # by what they have in common
         self._faces: dict[int, int] = {}  # what is shown of things, to the first that it is of
         self._held: dict[
             tuple[str, str], dict[AddressKind, None]
