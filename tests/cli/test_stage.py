@@ -29,7 +29,7 @@ def test_a_plan_counts_for_as_long_as_it_was_in_force() -> None:
 def test_the_plan_beats_uniform_and_proportional_on_the_demos_web() -> None:
     """Thirty days of the web of `recrawl demo`, in virtual time: a busy machine changes nothing.
 
-    What the plans promised comes true.
+    What the plans promised comes true, and a few points more: how much is announced is told low.
     """
     shape = WebShape(n_pages=400, n_hosts=4, days=40.0)
     budget_per_s = 0.5 * shape.n_pages * shape.mean_changes_per_day / DAY_S
@@ -39,7 +39,9 @@ def test_the_plan_beats_uniform_and_proportional_on_the_demos_web() -> None:
 
     fresh = {name: arm.weighted_freshness for name, arm in arms.items()}
     assert fresh[OWN] > max(fresh["uniform"], fresh["proportional"]) + 0.05
-    assert arms[OWN].promised == pytest.approx(fresh[OWN], abs=0.04)
+    promised = arms[OWN].promised
+    assert promised is not None
+    assert -0.02 < fresh[OWN] - promised < 0.06
 
 
 @pytest.mark.parametrize(("visit_ms", "times"), [(1.0, 1.0), (10.0, 2.0), (100.0, 4.0)])
