@@ -1,12 +1,13 @@
 """Demonstrations: what plans promised while each was in force, and how far the best one leads."""
 
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
 
 from recrawl.cli.crawler import demo
 from recrawl.cli.crawler.demo import SPEED, DemoPlan
-from recrawl.cli.crawler.stage import OWN, Promises, play_virtually
+from recrawl.cli.crawler.stage import OWN, Played, Promises, play_virtually
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.simulation.web import DAY_S, WebShape
 
@@ -25,23 +26,29 @@ def test_a_plan_counts_for_as_long_as_it_was_in_force() -> None:
     assert promises.over(100.0, 200.0) == pytest.approx((expected, 0.5 * expected))
 
 
-@pytest.mark.slow
-def test_the_plan_beats_uniform_and_proportional_on_the_demos_web() -> None:
-    """Thirty days of the web of `recrawl demo`, in virtual time: a busy machine changes nothing.
-
-    What the plans promised comes true, and a few points more: how much is announced is told low.
-    """
+@cache
+def played(policy: str) -> Played:
+    """Thirty days of the web of `recrawl demo`, in virtual time: a busy machine changes nothing."""
     shape = WebShape(n_pages=400, n_hosts=4, days=40.0)
     budget_per_s = 0.5 * shape.n_pages * shape.mean_changes_per_day / DAY_S
     plan = DemoPlan(shape, 1, 60.0, budget_per_s=budget_per_s, epoch_s=1e9, speed=SPEED)
+    return play_virtually(policy, plan)
 
-    arms = {name: play_virtually(name, plan) for name in (OWN, "uniform", "proportional")}
 
-    fresh = {name: arm.weighted_freshness for name, arm in arms.items()}
-    assert fresh[OWN] > max(fresh["uniform"], fresh["proportional"]) + 0.05
-    promised = arms[OWN].promised
-    assert promised is not None
-    assert -0.02 < fresh[OWN] - promised < 0.06
+@pytest.mark.slow
+def test_the_plan_beats_uniform_and_proportional_on_the_demos_web() -> None:
+    others = [played(policy).weighted_freshness for policy in ("uniform", "proportional")]
+    assert played(OWN).weighted_freshness > max(others) + 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(
+    strict=True,
+    reason="promised 78.2, came true 83.2: changes since the last reading of a sitemap that tells "
+    "the truth count as silent, so that it is taken to announce 73 to 95 % of them",
+)
+def test_what_plans_promise_on_the_demos_web_comes_true() -> None:
+    assert played(OWN).promised == pytest.approx(played(OWN).weighted_freshness, abs=0.04)
 
 
 @pytest.mark.parametrize(("visit_ms", "times"), [(1.0, 1.0), (10.0, 2.0), (100.0, 4.0)])

@@ -300,7 +300,6 @@ def _called(text: str, url: str) -> int:
     for short ones; half of them at least.
     """
     title, *lines = text[: _FIRST_LINES * _LINE].split("\n")[:_FIRST_LINES]
-    lines = [line for line in lines if len(line) <= 2 * len(url)]  # else it says more
     said = [_long_words(line) for line in (*_TITLE_PARTS.split(title), *lines)]
     for names in _names_of(url):
         called = max((words for words in said if words <= names), key=len, default=_NO_WORDS)
