@@ -1290,6 +1290,14 @@ def test_views_of_versions_bring_nothing_whatever_they_say() -> None:
     assert len([n for n in seen if n >= 60]) < 8
 
 
+def test_comparisons_of_versions_bring_nothing() -> None:
+    """There are as many as pairs of versions, and each differs from all others."""
+    names = [f"a{number:03}4c9509a7c1b0"[:16] for number in range(300)]
+    paths = [f"/fdiff?v1={one}&v2={two}" for one, two in pairwise(names)]
+
+    assert len(crawled(AddressYields(), paths, [words(n, 60) for n, _ in enumerate(paths)])) < 60
+
+
 def test_two_versions_are_compared() -> None:
     """One version is looked at."""
     assert compares(f"{A}/fdiff?v1=5041ed5c9509a7c1&v2=99be0c61ed8db5d3&patch")
