@@ -16,7 +16,7 @@ from recrawl.learning.gamma_priors import (
     learn_gamma_priors,
     trigamma,
 )
-from recrawl.learning.signals import learn_signal_quality
+from recrawl.learning.signals import learn_signal_quality, page_precisions
 from recrawl.learning.visits import intervals_between
 
 Vector = NDArray[np.float64]
@@ -289,6 +289,45 @@ def test_signals_are_worth_what_they_prove(recall: float, false_rate: float) -> 
     assert found.precision == pytest.approx(precision, abs=0.05)
     assert found.recall == pytest.approx(recall, abs=0.08)
     assert found.change_rate == pytest.approx(rate, rel=0.06)
+
+
+def test_pages_that_are_visited_for_their_signals_do_not_hide_silent_changes() -> None:
+    """Those that change fast are signalled, so that silent visits are mostly of slow ones."""
+    random = np.random.default_rng(21)
+    rates = np.exp(1.5 * random.standard_normal(120))
+    recall, false, reading = 0.5, 0.05, 1.0
+    pages, elapsed, signals, changed, unheard = [], [], [], [], []
+    for page, rate in enumerate(rates):
+        for _ in range(12):
+            told = random.exponential(1.0 / (recall * rate + false))
+            due = random.uniform(2.0, 8.0)
+            late = min(due, told) % reading if due < told else 0.0
+            t = min(told, due)
+            is_true = random.random() < recall * rate / (recall * rate + false)
+            hidden = random.poisson(rate * ((1.0 - recall) * t + recall * late * (told > due)))
+            pages.append(page)
+            elapsed.append(t)
+            signals.append(float(told <= due))
+            unheard.append(late)
+            changed.append(hidden > 0 or (told <= due and is_true))
+    columns = np.array(elapsed), np.array(signals), np.array(changed)
+
+    found = learn_signal_quality(*columns, pages=np.array(pages), unheard=np.array(unheard))
+
+    assert found.recall == pytest.approx(recall, abs=0.06)
+    true = recall * rates.mean()
+    assert found.precision == pytest.approx(true / (true + false), abs=0.05)
+    assert learn_signal_quality(*columns).recall > 0.65, "as if all changed alike"
+    assert learn_signal_quality(*columns, pages=np.array(pages)).recall < found.recall - 0.03
+
+
+def test_of_pages_that_change_seldom_more_signals_are_false() -> None:
+    precisions, sources = np.array([0.9, 0.9, 0.5, 0.0, 1.0]), np.array([0, 0, 1, 2, 3])
+
+    found = page_precisions(precisions, np.array([0.1, 1.9, 7.0, 1.0, 2.0]), sources)
+
+    assert found == pytest.approx([0.09 / 0.19, 1.71 / 1.81, 0.5, 0.0, 0.999])
+    assert page_precisions(np.zeros(0), np.zeros(0), np.zeros(0, np.int64)).size == 0
 
 
 def test_signals_that_say_nothing_are_worth_nothing() -> None:

@@ -80,7 +80,7 @@ def test_what_is_not_known_stays_as_it_is() -> None:
 
     assert rows.tolist() == [0, 0, 1, 1, 1]
     assert times.tolist() == [5.0, 4.0, 3.0, 0.1, 0.5]
-    assert lapse.tolist() == [5.0, 4.0, 3.0, 1.5, 0.5]
+    assert lapse.tolist() == [5.0, 4.0, 3.0, 0.0, 2.0]
     assert found.tolist() == [True, True, False, True, False]
     with pytest.raises(InvalidModel, match="moment must be > 0, got 0"):
         split_visits(page, elapsed, changed, ages, moment=0.0)

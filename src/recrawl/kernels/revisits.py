@@ -43,7 +43,8 @@ Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen,
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
 Limits = tuple[Integers, Vector, Vector, Vector]  # hosts, gaps, ready, dearer
 Own = tuple[Vector, Vector, Vector, Vector]  # interval, last change seen, count, counted at
-Heard = tuple[Vector, Vector, Vector, Vector, Vector]  # signals, silent, quiet, worth, log
+# signals, silent, quiet, recalls, when listings were read last, and logs of signals and unheard
+Heard = tuple[Vector, Vector, Vector, Vector, Vector, Vector, Vector]
 
 _IN_DOUBT = (1.0, 8.0, 0.2)  # least and greatest shape of such a page, share of the price
 _LN2 = 0.6931471805599453
@@ -717,7 +718,7 @@ def replay(
     anew = (ends.size, where(paces), where(ended))
     judged_since, judged_until, changes_at = span[0], span[1], where(changes)
     foreseeing = rule == 0 and clocks[2].shape[0] > 0
-    signals, silent, quiet_for, worth_heard, log_signals = heard
+    signals, silent, quiet_for, recalls, read_at, log_signals, log_unheard = heard
     hearing = rule == 0 and signals.size > 0
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
     keys = np.full(born.size + 4, inf)  # due times in the order of the heap
@@ -799,10 +800,11 @@ def replay(
             totals[i, 3] += 1.0
             totals[i, 4] += changed
             counters[6] += not changed
-        told = hearing and signals[i] > 0.0 and worth_heard[2 * hosts[i]] > 0.0
+        told = hearing and signals[i] > 0.0 and recalls[hosts[i]] > 0.0
         if log_page.size:
             if hearing:
                 log_signals[n_logged] = signals[i]
+                log_unheard[n_logged] = min(now - read_at[0], elapsed)
                 counters[8] += told and now < last[i] + interval[i]
             log_page[n_logged], log_elapsed[n_logged] = i, elapsed
             log_changed[n_logged] = changed
@@ -814,7 +816,11 @@ def replay(
                 price[0] *= _exp(lateness / size)
             own_law = at(laws, law[i] * LANES)
             seen_for, found, lapse = elapsed, changed, elapsed
-            soon_as = 1.0
+            soon_as, recall, unheard, unsaid = 1.0, 0.0, 0.0, 1.0
+            if hearing:
+                recall = recalls[hosts[i]]
+                unheard = min((now - read_at[0]) / elapsed, 1.0)
+                unsaid = 1.0 - recall * (1.0 - unheard)
             if foreseeing:
                 soon_as = aged_ahead(i, now, clocks)
                 passed = clocked(i, last[i], now, clocks)
@@ -822,7 +828,6 @@ def replay(
                 seen_for = believed_time(passed, elapsed, older, clocks)
                 if not told:  # else the visit was made because of a change, and says nothing of how
                     # often there is one
-                    unsaid = silent[i] if hearing else 1.0
                     before = _believe(i, evidence, own_law, shares, paces)
                     quiet = before * _chances(unsaid * rates[0] * older * passed, False)
                     stays = total(quiet)
@@ -838,16 +843,14 @@ def replay(
             if hearing:
                 # As in recrawl.learning.last_change.split_visits: what was not announced counts.
                 soon_as *= silent[i]
-                recall = worth_heard[2 * hosts[i]]
                 if changed and recall > 0.0:
                     if not told:  # what was announced counted when it was heard
-                        hidden = 1.0 - recall
-                        hidden = hidden if hidden > _BRIEF else _BRIEF
+                        hidden = unsaid if unsaid > _BRIEF else _BRIEF
                         _absorb(
                             i,
                             hidden * seen_for,
                             True,
-                            lapse,
+                            0.0,
                             evidence,
                             own_law,
                             rates,
@@ -855,8 +858,7 @@ def replay(
                             shares,
                             paces,
                         )
-                        lapse = 0.0
-                    seen_for, found = recall * seen_for, False
+                    seen_for, found = recall * (1.0 - unheard) * seen_for, False
                 seen_for = seen_for - quiet_for[i] if seen_for > quiet_for[i] else 0.0
                 signals[i], quiet_for[i] = 0.0, 0.0
             elif not foreseeing and moment > 0.0 and changed:
@@ -866,7 +868,7 @@ def replay(
                         i,
                         moment,
                         True,
-                        elapsed - since_then,
+                        0.0,
                         evidence,
                         own_law,
                         rates,
@@ -875,7 +877,6 @@ def replay(
                         paces,
                     )
                     seen_for, found = max(since_then, moment), False
-                    lapse = seen_for
             believed, _ = _absorb(
                 i,
                 seen_for,

@@ -124,6 +124,10 @@ def split_visits(  # noqa: PLR0913 - all that is known of visits
     it :math:`1 - e^{-(1 - r) \lambda t}`; a true announcement has the density of a change, and a
     share of those that are false says as little as that there is a change within the interval.
     Visits that find nothing count as without announcements: a false one says nothing of the rate.
+
+    The whole time lapses with the last of them. Were the rate drawn anew between a change and the
+    quiet beside it, each would be as likely as if the other were not there, and what forgets would
+    always seem to foretell the most.
     """
     if not moment > 0:
         raise InvalidModel(f"moment must be > 0, got {moment:g}")
@@ -145,14 +149,12 @@ def split_visits(  # noqa: PLR0913 - all that is known of visits
     ends = np.append(rows[1:] != rows[:-1], True) if rows.size else np.zeros(0, np.bool_)
     first = np.append(True, ends[:-1]) if rows.size else ends
     change, quietly = known[rows] & ~ends, known[rows] & ends
-    after = np.where(dated, age, 0.0)
     time = np.where(change, np.where(first, within[rows], hidden[rows]), elapsed[rows])
-    lapse = np.where(change, np.where(first, (elapsed - after)[rows], 0.0), elapsed[rows])
     return (
         page[rows],
         np.where(quietly, quiet[rows], time),
         np.where(quietly, False, change | changed[rows]),
-        np.where(quietly, after[rows], lapse),
+        np.where(change, 0.0, elapsed[rows]),
     )
 
 

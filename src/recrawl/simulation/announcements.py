@@ -13,17 +13,16 @@ import numpy as np
 from recrawl.crawler.control.revisiting.revisits import RevisitControl
 from recrawl.errors import InvalidModel, NotConverged
 from recrawl.kernels.arrays import Flags, Integers, Vector
-from recrawl.learning.signals import learn_signal_quality
+from recrawl.learning.signals import learn_signal_quality, page_precisions
 from recrawl.simulation.history import ChangeHistory
 
-Heard = tuple[Vector, Vector, Vector, Vector, Vector]
+Heard = tuple[Vector, Vector, Vector, Vector, Vector, Vector, Vector]
 Visits = tuple[Integers, Vector, Flags]
 _JUDGED: Final = (20, 2_000)  # visits of a host, at least and at most, by which it is judged
 _LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
 _SHARE: Final = 0.02  # of the budget, that reads the listings where nobody says how often
 MOST_READ: Final = 0.5
 """Share of the budget that reads listings at most, whatever is asked for."""
-_SURE: Final = 0.999
 _NEWS: Final = 0.1  # of what is known of a page, that is worth learning it anew
 _LASTS: Final = 200.0  # visits, that are remembered of how many were asked for
 
@@ -152,18 +151,19 @@ class Hearing:
         places = np.cumsum(kept)[done].tolist()
         self.readings = dict(zip(places, ticks[done].tolist(), strict=True))
         self._unclocked: list[tuple[Integers, Vector]] = []
-        self._clocked_at = self._read_at = history.start
+        self._clocked_at, self._read_at = history.start, np.array([history.start])
         self._n_heard = 0
         self._quiet, self._quiet_until = np.zeros(n), np.full(n, -np.inf)
-        self._worth = np.zeros(2 * n_hosts)  # recall and precision of each
-        self._signals = np.zeros(self.ticks.size)
+        self._recalls, self._shares = np.zeros((2, n_hosts))  # of changes announced, of true ones
+        self._precisions = np.zeros(n)
+        self._signals, self._unheard = np.zeros((2, self.ticks.size))  # of visits
         self._counted = np.zeros(2)  # visits, and those that were asked for
         self._asked = np.zeros(2)
 
     def arrays(self) -> Heard:
         """Return what the replay's kernel calls heard."""
-        control = self._control
-        return control.signals, control.silent, self._quiet, self._worth, self._signals
+        known = self._control.signals, self._control.silent, self._quiet, self._recalls
+        return *known, self._read_at, self._signals, self._unheard
 
     def listen(self, place: int) -> tuple[Integers, Vector]:
         """Read the listings; return pages of which there is news, and by how much it brings them.
@@ -175,15 +175,15 @@ class Hearing:
         told, now = self._told, self.readings[place]
         last = int(np.searchsorted(told.shown_at, now, side="right"))
         page, changed_at = told.page[self._n_heard : last], told.changed_at[self._n_heard : last]
-        self._n_heard, self._read_at = last, now
+        self._n_heard, self._read_at[0] = last, now
         self._unclocked.append((page, changed_at))
         page = page[changed_at > self._control.last[page]]
         rows = np.unique(page)
         before = self._control.advance(rows)
         self._control.observe_signals(page)
-        recalls, precisions = self._worth.reshape(-1, 2)[self._hosts[page]].T
-        page, precisions = page[recalls > 0.0], precisions[recalls > 0.0]
-        self._control.hear_changes(page, precisions, self._control.clocked(page, now))
+        page = page[self._recalls[self._hosts[page]] > 0.0]
+        passed = self._control.clocked(page, now)
+        self._control.hear_changes(page, self._precisions[page], passed)
         return rows, self._control.advance(rows) - before
 
     def learn(self, rows: Integers, now: float, visits: Visits, counted: tuple[int, int]) -> None:
@@ -202,19 +202,29 @@ class Hearing:
         that nothing was heard says nothing then. O(rows + visits judged).
         """
         n, (least, most) = visits[0].size, _JUDGED
-        worth = self._worth.reshape(-1, 2)
-        latest = slice(max(n - most * worth.shape[0], 0), n)
+        latest = slice(max(n - most * self._recalls.size, 0), n)
         page, elapsed, changed = visits[0][latest], visits[1][latest], visits[2][latest]
-        hosts, signals = self._hosts[page], self._signals[latest]
+        hosts = self._hosts[page]
+        signals, unheard = self._signals[latest], self._unheard[latest]
         for host in np.unique(hosts).tolist():
             own = np.flatnonzero(hosts == host)[-most:]
             if own.size >= least and signals[own].any():
                 with suppress(NotConverged):  # what was known stays in force
-                    found = learn_signal_quality(elapsed[own], signals[own], changed[own])
+                    found = learn_signal_quality(
+                        elapsed[own],
+                        signals[own],
+                        changed[own],
+                        pages=page[own],
+                        unheard=unheard[own],
+                    )
                     true = found.precision >= _LEAST_TRUE
-                    worth[host] = found.recall if true else 0.0, found.precision
-        recalls, precisions = worth[self._hosts[rows]].T
-        self._control.rely_on(rows, -np.log1p(-np.minimum(precisions, _SURE)), 1.0 - recalls)
+                    self._recalls[host] = found.recall if true else 0.0
+                    self._shares[host] = found.precision
+        hosts = self._hosts[rows]
+        recalls, rates = self._recalls[hosts], self._control.beliefs.rates(rows)[0]
+        precisions = page_precisions(self._shares[hosts], rates, hosts)
+        self._precisions[rows] = precisions
+        self._control.rely_on(rows, -np.log1p(-precisions), 1.0 - recalls)
         self._hear_nothing(rows, recalls, now)
         new = np.array(counted) - self._counted
         self._counted += new
@@ -228,23 +238,22 @@ class Hearing:
         ----------
         rows : pages that are there and were visited
         """
-        control, worth = self._control, self._worth.reshape(-1, 2)
+        control = self._control
         if control.clocks is None or not self._unclocked:
             return
         page, at = (np.concatenate(column) for column in zip(*self._unclocked, strict=True))
         self._unclocked.clear()
-        recalls, precisions = worth[self._hosts[page]].T
-        known = np.isfinite(control.last[page]) & (recalls > 0.0)
+        known = np.isfinite(control.last[page]) & (self._recalls[self._hosts[page]] > 0.0)
         control.clocks.hear(
             rows,
-            worth[self._hosts[rows], 0] * control.beliefs.rates(rows)[0],
-            (self._clocked_at, self._read_at),
+            self._recalls[self._hosts[rows]] * control.beliefs.rates(rows)[0],
+            (self._clocked_at, self._read_at[0]),
             page[known],
             at[known],
-            precisions[known],
+            self._precisions[page[known]],
             1.0 - control.asked,
         )
-        self._clocked_at = self._read_at
+        self._clocked_at = float(self._read_at[0])
 
     def _hear_nothing(self, rows: Integers, recalls: Vector, now: float) -> None:
         """Learn that nothing else was heard of pages, as visits will not tell of it."""
@@ -252,11 +261,11 @@ class Hearing:
         last = control.last[rows]
         since = np.maximum(self._quiet_until[rows], last)
         new = recalls > 0.0
-        new &= self._read_at - since > _NEWS * (self._read_at - last)
+        new &= self._read_at[0] - since > _NEWS * (self._read_at[0] - last)
         found = rows[new]
-        share = (self._read_at - since[new]) / (now - last[new])
+        share = (self._read_at[0] - since[new]) / (now - last[new])
         quiet = recalls[new] * share * control.clocked(found, now)
         found, quiet = found[quiet > 0.0], quiet[quiet > 0.0]
         control.beliefs.observe(found, quiet, np.zeros(found.size, np.bool_), 0.0 * quiet)
         self._quiet[found] += quiet
-        self._quiet_until[found] = self._read_at
+        self._quiet_until[found] = self._read_at[0]

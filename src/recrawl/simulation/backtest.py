@@ -42,7 +42,7 @@ _EPOCHS: Final = 60
 _OURS: Final = ("recrawl", "foresight")
 _LOOKS: Final = (2, 16, 128)  # at the clocks of groups, while each page is visited once
 _RELIED: Final = (0.05, 0.5)  # further than that, and the clocks are looked at more often
-_HEARS_NOTHING: Final[Heard] = (_NONE := np.zeros(0), _NONE, _NONE, _NONE, _NONE)
+_HEARS_NOTHING: Final[Heard] = (_NONE := np.zeros(0), _NONE, _NONE, _NONE, _NONE, _NONE, _NONE)
 
 _NO_CLOCKS: Final = GroupClocks(
     Companions(np.array([-1]), np.zeros(1, np.int64), np.zeros((0, 2), np.int64)),

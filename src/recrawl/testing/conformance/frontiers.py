@@ -494,6 +494,22 @@ class FrontierSuite:
         assert evidence.unheard_s.tolist() == [9.0 + 14.0 + 840.0]
         assert now.n_announced.tolist() == now.unheard_s.tolist() == [0.0]
 
+    @pytest.mark.parametrize("lastmod_s", [None, 5.0, 70.0])
+    def test_before_announcements_are_known_of_nothing_is_heard(
+        self, frontier: Frontier, lastmod_s: float | None
+    ) -> None:
+        """But for what was; and of a page in no list there is nothing to hear."""
+        self._admitted(frontier, "/1")
+        (page,) = self._leased(frontier)
+        frontier.complete([_update(page, 10.0, due_s=20.0)])
+        frontier.admit([replace(_found("/1"), lastmod_s=lastmod_s)], 80.0, ANY)
+        (page,) = self._leased(frontier, now_s=100.0)
+        frontier.complete([_update(page, 100.0, Outcome.CHANGED, due_s=990.0)])
+
+        evidence = frontier.evidence([page.page_id])
+
+        assert evidence.unheard_s.tolist() == [90.0 if lastmod_s == 5.0 else 0.0]
+
     def test_what_went_and_is_listed_again_is_looked_at_again(self, frontier: Frontier) -> None:
         """Only where its host's dates are believed, and the date is later than the last visit."""
         self._admitted(frontier, "/1", "/2", "/3")

@@ -217,7 +217,7 @@ def test_what_is_promised_counts_on_announcements() -> None:
     control.rely_on(row, np.array([40.0]), np.array([silent]))
 
     def promised(unheard: float) -> float:
-        return float(control.kept_fresh(row, np.array([1 / every]), np.array([unheard]))[0])
+        return float(control.kept_fresh(row, np.array([1 / every]), np.array([unheard]))[0][0])
 
     hidden = rng.exponential(1 / (silent * rate), 200_000)
     told = rng.exponential(1 / ((1 - silent) * rate), 200_000)
@@ -228,6 +228,33 @@ def test_what_is_promised_counts_on_announcements() -> None:
     assert promised(np.nan) == pytest.approx(promised(9.0))
     control.observe_signals(row)
     assert promised(0.0) < 1e-9
+
+
+@pytest.mark.parametrize("worth", [1.5, 2.0, 4.0])
+@pytest.mark.parametrize("every", [4.0, 12.0])
+def test_what_is_promised_counts_visits_that_wait_for_more_announcements(
+    worth: float, every: float
+) -> None:
+    """Simulated, of one page: one announcement may not be worth a visit, and half are false."""
+    rng, silent, n = np.random.default_rng(6), 0.4, 40_000
+    control = RevisitControl(np.ones(1), 1.0)
+    row = np.zeros(1, np.int64)
+    control.observe(np.repeat(row, 800), np.arange(1, 801.0), rng.random(800) > np.exp(-0.3))
+    rate = float(control.beliefs.rates(row)[0][0])
+    odds = worth * silent * rate * 4.0
+    control.rely_on(row, np.array([odds]), np.array([silent]))
+    older, true = odds / (silent * rate), -np.expm1(-odds)
+    told = rng.exponential(true / ((1.0 - silent) * rate), (n, 60)).cumsum(axis=1)
+    counts = np.arange(60)
+    due = np.minimum(np.maximum(told, every - older * (counts + 1)).min(axis=1), every)
+    is_true = (rng.random(told.shape) < true) & (told < due[:, None])
+    found = np.where(is_true, told, np.inf).min(axis=1)
+    fresh = np.minimum(np.minimum(found, rng.exponential(1.0 / (silent * rate), n)), due)
+
+    kept, visits = control.kept_fresh(row, np.array([1.0 / every]), np.zeros(1))
+
+    assert visits[0] == pytest.approx(1.0 / due.mean(), rel=0.05)
+    assert kept[0] == pytest.approx(fresh.mean() / due.mean(), abs=0.04)
 
 
 def test_visits_that_are_known_already_are_ignored() -> None:

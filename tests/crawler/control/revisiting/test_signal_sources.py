@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
+from recrawl.crawler.control.evidence import Evidence
 from recrawl.crawler.control.revisiting.signal_sources import SignalSources
 from recrawl.learning.signals import SignalQuality
+
+
+def visits(elapsed: np.ndarray, changed: np.ndarray, signals: np.ndarray) -> Evidence:
+    """Return visits of one page."""
+    page, undated = np.zeros(elapsed.size, np.int64), np.full(elapsed.size, np.nan)
+    return Evidence(np.zeros(1, np.int64), page, elapsed, changed, signals, undated, ["/"])
 
 
 def shown(
@@ -15,7 +22,7 @@ def shown(
     changed = np.tile(found[since:n_visits], 2)
     signals = np.concatenate([found[since:n_visits].astype(float), np.ones(n_visits - since)])
     elapsed = np.tile(0.5 + np.arange(since, n_visits) % 7, 2)
-    return dict(sources.observe(source, elapsed, changed, signals))
+    return dict(sources.observe(source, visits(elapsed, changed, signals)))
 
 
 def test_sources_are_judged_by_what_they_proved() -> None:
@@ -48,9 +55,9 @@ def test_sources_that_say_nothing_or_little_are_not_judged() -> None:
     """Fewer than twenty visits, or no signal in any of them; one that is silent is not known."""
     found, sources = np.ones(30, np.bool_), np.zeros(30, np.int64)
     assert shown(SignalSources(), 12, 0, found) == {0: None, 5: None}
-    quiet = SignalSources().observe(sources, np.ones(30), found, np.zeros(30))
+    quiet = SignalSources().observe(sources, visits(np.ones(30), found, np.zeros(30)))
     assert list(quiet) == [(0, None)]
-    silent = SignalSources().observe(sources, np.ones(30), found, np.full(30, np.nan))
+    silent = SignalSources().observe(sources, visits(np.ones(30), found, np.full(30, np.nan)))
     assert list(silent) == []
 
 

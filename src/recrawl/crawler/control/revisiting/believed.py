@@ -21,6 +21,7 @@ from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.worth.births import NewPages
 from recrawl.crawler.control.worth.removal_hazards import REMEMBERED_S, removal_hazards
 from recrawl.learning.beliefs import PRIOR_SHAPE
+from recrawl.learning.signals import page_precisions
 from recrawl.terms import Announcer
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ class Believed:
         self._rows: dict[int, int] = {}
         self._known = np.zeros(0, np.bool_)  # of each row: learned or recalled
         self._until = np.zeros(0, np.int64)  # of each row: number of the last visit learned from
-        self._paces = np.zeros(0)  # of each row: its rate as it was learned from visits, in priors
         self._memory_s = np.zeros(0)  # of each row: a half-life when it was learned as a whole
         self._new = NewVisits()
         self.hosts = HostSignals()
@@ -95,7 +95,7 @@ class Believed:
         if self.told_clocks is not None:
             self.told_clocks.learn(rows, evidence)
         page, hosts = rows[evidence.page], self.groups[0, rows[evidence.page]]
-        self.hosts.learn(hosts[new], evidence.only(new), self._paces[page[new]])
+        self.hosts.learn(hosts[new], evidence.only(new))
         control.recall(rows, *self.hosts.split(page, hosts, evidence))
         self._memory_s[rows] = _memory_s(control)
         return self._learned(control, rows)
@@ -131,7 +131,7 @@ class Believed:
         if self.told_clocks is not None:
             self.told_clocks.learn(rows, latest)
         page, hosts = rows[latest.page], self.groups[0, rows[latest.page]]
-        self.hosts.learn(hosts, latest, self._paces[page])
+        self.hosts.learn(hosts, latest)
         control.beliefs.observe(*self.hosts.split(page, hosts, latest))
         self._learned(control, rows)
         return np.asarray(is_all)
@@ -146,7 +146,6 @@ class Believed:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Note that pages are known as far as their visits go; return what :meth:`rates` does."""
         rates, errors = control.beliefs.rates(rows)
-        self._paces[rows] = rates / self._prior[0]
         self._quiet_s[rows], self._heard[rows] = 0.0, 0.0
         return rates, errors
 
@@ -308,7 +307,9 @@ class Believed:
         Both are 0 where announcements are mostly not true, the former also where no listing has
         the page.
         """
-        recalls, precisions = self.hosts.worth_of(self.groups[0, rows])
+        rates, hosts = self.rates(pages.page_ids)[0], self.groups[0, rows]
+        recalls, shares = self.hosts.worth_of(hosts)
+        precisions = page_precisions(shares, rates, hosts)
         return np.where(np.isfinite(pages.lastmod_s), recalls, 0.0), precisions
 
     def announcers(self, pages: PlannedPages, heard_s: NDArray[np.float64]) -> dict[int, Announcer]:
@@ -334,10 +335,9 @@ class Believed:
         One minus what a signal leaves of the chance of being fresh, or 0 where most are not true;
         nan: it has not shown yet.
         """
-        _, rows = self.control_of(page_ids)
-        hosts = self.groups[0, rows]
-        is_known = np.isfinite(self.hosts.trust(hosts))
-        return np.where(is_known, self.hosts.worth_of(hosts)[1], np.nan)
+        hosts = self.groups[0, self.control_of(page_ids)[1]]
+        is_known, shares = np.isfinite(self.hosts.trust(hosts)), self.hosts.worth_of(hosts)[1]
+        return np.where(is_known, page_precisions(shares, self.rates(page_ids)[0], hosts), np.nan)
 
     def never_change(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which pages are of a kind of address of which none was ever seen to change.
@@ -414,7 +414,6 @@ class Believed:
         self._known = np.append(self._known, nothing)
         self._until = np.append(self._until, np.full(fresh.shape[1], -1))
         self._memory_s = np.append(self._memory_s, np.zeros(fresh.shape[1]))
-        self._paces = np.append(self._paces, np.ones(fresh.shape[1]))
         self._quiet_s = np.append(self._quiet_s, np.zeros(fresh.shape[1]))
         self._heard = np.append(self._heard, np.zeros(fresh.shape[1]))
         return self._control, np.array(rows, np.int64)

@@ -33,27 +33,19 @@ class HostSignals:
         numbers = self._numbers
         return [numbers.setdefault(host, len(numbers)) for host in hosts]
 
-    def learn(self, hosts: Integers, visits: Evidence, paces: Vector | float = 1.0) -> None:
+    def learn(self, hosts: Integers, visits: Evidence) -> None:
         """Learn from visits that are new.
 
         Parameters
         ----------
         hosts : shape (n_visits,), host of each visit
         visits : evidence
-        paces : shape (n_visits,), how fast each page changes by what was believed before, as a
-            multiple of one rate for all, > 0
-
-        Notes
-        -----
-        Pages of which nothing was announced are mostly those that seldom change: taken for as
-        fast as the others, they would tell that hardly any change is silent.
         """
-        told = (hosts, visits.intervals_s, visits.changed)
-        paced = (hosts, paces * visits.intervals_s, visits.changed)
-        for host, found in self._sources.observe(*paced, visits.signalled):
+        for host, found in self._sources.observe(hosts, visits):
             self._news.add(host)
             if found is not None:
                 self._precisions[host], self._recalls[host] = found.precision, found.recall
+        told = (hosts, visits.intervals_s, visits.changed)
         self._news.update(self.change_times.observe(*told, visits.ages_s))
 
     def split(

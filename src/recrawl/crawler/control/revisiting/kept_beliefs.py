@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.revisiting.signal_sources import SIGNALLED_VISIT
 
-_VERSION: Final = 1  # of both layouts
+_VERSION, _HOST_VERSION = 1, 2  # of the layouts
 _HOST: Final = struct.Struct("<B8d")  # version, precision, recall, tally of dates
 
 
@@ -105,8 +105,8 @@ class KeptHost:
 
 
 def host_as_bytes(host: KeptHost) -> bytes:
-    """Return what a state keeps: 65 bytes, and 9 for each of the visits."""
-    head = _HOST.pack(_VERSION, host.precision, host.recall, *host.tally.ravel().tolist())
+    """Return what a state keeps: 65 bytes, and 21 for each of the visits."""
+    head = _HOST.pack(_HOST_VERSION, host.precision, host.recall, *host.tally.ravel().tolist())
     return head + host.told.tobytes()
 
 
@@ -118,9 +118,10 @@ def host_of_bytes(kept: bytes) -> KeptHost | None:
     counts = np.array(tally, np.float64).reshape(2, 3)
     told = np.frombuffer(kept, SIGNALLED_VISIT, offset=_HOST.size).copy()
     shares = [share for share in (precision, recall) if not np.isnan(share)]
-    sound = version == _VERSION and all(0.0 <= share <= 1.0 for share in shares)
+    sound = version == _HOST_VERSION and all(0.0 <= share <= 1.0 for share in shares)
     sound &= bool(np.isfinite(counts).all() and (counts >= 0.0).all())
     sound &= bool((counts[:, 1:] <= counts[:, :1] + 1e-9).all())
     sound &= bool(np.isfinite(told["elapsed"]).all() and (told["elapsed"] > 0.0).all())
     sound &= bool(np.isfinite(told["signals"]).all() and (told["signals"] >= 0.0).all())
+    sound &= bool(np.isfinite(told["unheard"]).all())
     return KeptHost(precision, recall, counts, told) if sound else None

@@ -30,6 +30,7 @@ _SAMPLE: Final = 6_000  # pages that the price is found from, where there are mo
 _STEPS: Final = 24
 _MANY: Final = 50
 _LEAST_SILENT: Final = 0.05
+_MOSTLY: Final = 0.5
 _BRIEF: Final = 1e-3  # share of an interval, that a change which was announced is known to
 _NEVER: Final = 1e-200  # visits, 1/time, that are none
 _LEAP: Final = 0.7  # of the price's logarithm, from one look to the next at most
@@ -236,15 +237,18 @@ class RevisitControl:
         A change somewhere in a time of which so much is in doubt as announcements are false, or
         the least that a change can be known to.
 
+        Of those that are mostly false, nothing is learned before a visit.
+
         Parameters
         ----------
         page : rows, of each announcement
         precisions : shape (page,), share of such announcements that is true
         passed : shape (page,), time since the visit of the page, > 0
         """
-        within = np.maximum(1.0 - precisions, _BRIEF) * passed
-        nothing = np.zeros(page.size)
-        self.beliefs.observe(page, within, np.ones(page.size, np.bool_), nothing)
+        true = precisions >= _MOSTLY  # others are mostly of no change, as far as the page is known
+        within = (np.maximum(1.0 - precisions, _BRIEF) * passed)[true]
+        nothing = np.zeros(within.size)
+        self.beliefs.observe(page[true], within, np.ones(within.size, np.bool_), nothing)
 
     def set_signals(self, page: Integers, n_signals: Vector) -> None:
         """Say how many signals these pages have had since they were last visited."""
@@ -445,7 +449,9 @@ class RevisitControl:
         self._looked = now
         return np.asarray(self.last[rows] + self.intervals[rows] - ahead - told)
 
-    def kept_fresh(self, rows: Integers, crawl_rates: Vector, unheard: Vector) -> Vector:
+    def kept_fresh(
+        self, rows: Integers, crawl_rates: Vector, unheard: Vector
+    ) -> tuple[Vector, Vector]:
         r"""Return freshness by even visits, as believed now, if what is announced is fetched too.
 
         Parameters
@@ -454,31 +460,45 @@ class RevisitControl:
         crawl_rates : shape (rows,), visits that nothing announces, 1/time, >= 0
         unheard : shape (rows,), time for which it is not known what is announced; nan: nothing is
 
+        Returns
+        -------
+        freshness : shape (rows,), share of time
+        visits : shape (rows,), all of them, 1/time
+
         Notes
         -----
-        Visits every T, or when a change is announced; changes at rate :math:`\Delta`, of which a
-        share r is announced, and known but for the last c. A copy gets to age a unannounced with
-        chance :math:`e^{-r \Delta (a - c)}`, and fresh with :math:`e^{-\Delta a}`: where nothing
-        is announced it is fresh with chance
+        Of changes at rate :math:`\lambda` a share r is announced, of announcements a share q true:
+        they come at rate :math:`\gamma = r \lambda / q`, known but for the last c. One makes a copy
+        older by A, and is fetched at once where A is as long as the interval T without. Then
 
-        .. math:: \int_0^T e^{-\Delta a} da \Big/ \int_0^T e^{-r \Delta \max(a - c, 0)} da,
+        .. math:: \int_0^T e^{-\lambda a - (1 - q) \gamma (a - c)^+} da \Big/
+            \int_0^T e^{-\gamma (a - c)^+} da
 
-        averaged over what the rate may be. n announcements that wait, each worth k, leave
-        :math:`e^{-nk}`. Seen at many plans, what waits or is not heard of is what it is on average.
+        is the freshness, and one over the lower one the rate of visits. Where A is shorter, the
+        copy is fetched once announcements and age make T: until A is left of that,
+        :math:`(T - c - A) / (1 + A \gamma)` by Wald's identity. Averaged over what
+        :math:`\lambda` may be. Pages that are due at once, as n announcements wait, each of
+        log-odds k, are fresh with chance :math:`e^{-nk}` of that. As many as wait now, so much of
+        its time does each: that they count without visits stands for the time that others will.
         """
         every = 1.0 / np.maximum(crawl_rates, _NEVER)
         kept = self.beliefs.freshness(rows, 1.0 / every)
-        told = np.flatnonzero(unheard < every)
-        if told.size:
-            own, length = rows[told], every[told, None]
-            heard = np.clip(length - unheard[told, None], 0.0, length)
-            rates = np.maximum(self.beliefs.rates_known, _NEVER)
-            known = np.maximum(1.0 - self.silent[own], 1e-9)[:, None] * rates
-            quiet = length - heard - np.expm1(-known * heard) / known
-            fresh = -np.expm1(-rates * length) / rates / quiet
-            kept[told] = np.einsum("ij,ij->i", self.beliefs.chances(own), fresh)
-        waits = np.where(np.isfinite(unheard), self.signals[rows] * self._log_odds[rows], 0.0)
-        return np.asarray(kept * np.exp(-waits))
+        visits = 1.0 / every
+        told = np.flatnonzero((unheard < every) & (self._log_odds[rows] > 0.0))
+        own, length = rows[told], every[told]
+        chances, rates = self.beliefs.chances(own), np.maximum(self.beliefs.rates_known, _NEVER)
+        odds, silent = self._log_odds[own], self.silent[own]
+        older = odds / (silent * (chances @ rates))
+        late = unheard[told, None]
+        told_rates = ((1.0 - silent) / -np.expm1(-odds))[:, None] * rates
+        false = np.exp(-odds)[:, None] * told_rates
+        fresh, passed = _cycle(length, late, older, rates, told_rates, false)
+        kept[told] = np.einsum("ij,ij->i", chances, fresh / passed)
+        visits[told] = np.einsum("ij,ij->i", chances, 1.0 / passed)
+        waiting = told[self.signals[own] * older >= length]
+        kept[waiting] *= np.exp(-self.signals[rows[waiting]] * self._log_odds[rows[waiting]])
+        visits[waiting] = 0.0
+        return kept, visits
 
     def _fill(self, rows: Integers, prices: Vector | float) -> Vector:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -581,3 +601,22 @@ class RevisitControl:
             above = np.bincount(hosts, visits, minlength=caps.size) > caps * span
             low, high = np.where(above, middle, low), np.where(above, high, middle)
         return np.exp(high)
+
+
+def _cycle(
+    length: Vector, late: Vector, older: Vector, rates: Vector, told: Vector, false: Vector
+) -> tuple[Vector, Vector]:
+    """Return for how long a copy is fresh, and is kept; see :meth:`RevisitControl.kept_fresh`."""
+    heard, older = length[:, None] - late, older[:, None]
+    last = np.minimum(heard, older)  # when the next announcement has it fetched
+
+    def before(announced: Vector) -> Vector:
+        return np.asarray((heard - last) / (1.0 + older * announced))
+
+    passed = late + before(told) - np.expm1(-told * last) / told
+    early = late + before(false)  # false ones alone hasten the visit of a copy that is fresh
+    ends = rates + false
+    fresh = (
+        -np.expm1(-rates * early) / rates - np.exp(-rates * early) * np.expm1(-ends * last) / ends
+    )
+    return fresh, passed

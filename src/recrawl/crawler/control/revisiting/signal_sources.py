@@ -7,13 +7,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.evidence import Evidence
 from recrawl.errors import NotConverged
-from recrawl.kernels.arrays import Flags, Integers, Vector
+from recrawl.kernels.arrays import Integers
 from recrawl.learning.signals import SignalQuality, learn_signal_quality
 
 _LEAST: Final = 20  # visits by which a source is judged
 _KEPT: Final = 2_000  # the latest of each
-SIGNALLED_VISIT: Final = np.dtype([("elapsed", "<f4"), ("signals", "<f4"), ("changed", "?")])
+SIGNALLED_VISIT: Final = np.dtype(
+    [("page", "<i8"), ("elapsed", "<f4"), ("unheard", "<f4"), ("signals", "<f4"), ("changed", "?")]
+)
 
 
 class SignalSources:
@@ -23,7 +26,7 @@ class SignalSources:
         self.told: dict[int, NDArray[Any]] = {}  # of SIGNALLED_VISIT
 
     def observe(
-        self, sources: Integers, elapsed: Vector, changed: Flags, signals: Vector
+        self, sources: Integers, visits: Evidence
     ) -> Iterator[tuple[int, SignalQuality | None]]:
         """Learn from visits that are new; yield what the source of each is worth now.
 
@@ -32,20 +35,19 @@ class SignalSources:
         Parameters
         ----------
         sources : shape (v,), source of the signals of each visit's page
-        elapsed : shape (v,), since the visit before, > 0
-        changed : shape (v,)
-        signals : shape (v,), how many there were in that time; nan: the source says nothing of it
+        visits : evidence, of which those count whose number of signals is known
 
         Notes
         -----
         A source is judged from its twentieth visit on, and only if it ever gave a signal.
         """
-        known = np.isfinite(signals)
+        known = np.isfinite(visits.signalled)
         for source in sorted(set(sources[known].tolist())):
             own = known & (sources == source)
             new = np.empty(np.count_nonzero(own), SIGNALLED_VISIT)
-            new["elapsed"], new["changed"] = elapsed[own], changed[own]
-            new["signals"] = signals[own]
+            new["page"] = visits.page_ids[visits.page[own]]
+            new["elapsed"], new["unheard"] = visits.intervals_s[own], visits.unheard_s[own]
+            new["signals"], new["changed"] = visits.signalled[own], visits.changed[own]
             before = self.told.get(source, new[:0])
             told = self.told[source] = np.concatenate([before, new])[-_KEPT:]
             quality = None
@@ -55,5 +57,7 @@ class SignalSources:
                         told["elapsed"].astype(np.float64),
                         told["signals"].astype(np.float64),
                         told["changed"],
+                        pages=told["page"],
+                        unheard=told["unheard"].astype(np.float64),
                     )
             yield source, quality
