@@ -32,7 +32,6 @@ __all__ = ["ByForesight", "ByWorth", "FixedRates", "revisit_policy"]
 
 # A little more falls due than is paid for: the order of what is late is the best there is.
 _LEAD: Final = 1.1
-_PASSES: Final = 3  # until what is promised is what is paid for
 _MORE: Final = 0.02  # of the visits, by which the worth of one more is found
 _LEAST_RATE_PER_S: Final = 1e-12  # once in thirty thousand years; less would overflow
 _MEASURES: Final[Mapping[str, str]] = {"uniform": "uniform", "proportional": "proportional"}
@@ -111,10 +110,10 @@ class ByWorth(_Planned, RevisitPolicy):
         self._believed.laws_are_learned = True
         crawl_rates = 1.0 / decision.intervals[rows]
         # More falls due than is paid for: what is promised is what the budget brings of it.
-        unheard_s, brought = now_s - heard_s, crawl_rates
-        for _ in range(_PASSES):
-            asked = float(control.kept_fresh(rows, brought, unheard_s)[1].sum())
-            brought = brought * min(1.0, question.budget_per_s / max(asked, 1e-300))
+        unheard_s = now_s - heard_s
+        brought = crawl_rates * control.paid_for(
+            rows, crawl_rates, unheard_s, question.budget_per_s
+        )
         fresh, visits = control.kept_fresh(rows, brought, unheard_s)
         more, others = control.kept_fresh(rows, (1.0 + _MORE) * brought, unheard_s)
         gained, paid = float(wanted @ (more - fresh)), float((others - visits).sum())

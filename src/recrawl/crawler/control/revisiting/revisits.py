@@ -27,6 +27,7 @@ from recrawl.learning.group_clocks import GroupClocks
 
 _DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left alone at most
 _SAMPLE: Final = 6_000  # pages that the price is found from, where there are more
+_AT_ONCE: Final = 20_000  # pages, that memory is taken for at once
 _STEPS: Final = 24
 _MANY: Final = 50
 _LEAST_SILENT: Final = 0.05
@@ -476,7 +477,8 @@ class RevisitControl:
 
         is the freshness, and one over the lower one the rate of visits. Where A is shorter, the
         copy is fetched once announcements and age make T: until A is left of that,
-        :math:`(T - c - A) / (1 + A \gamma)` by Wald's identity. Averaged over what
+        :math:`(T - c - A) / (1 + A \gamma)` by Wald's identity, or later, as readings 2 c apart
+        tell of one announcement each. Averaged over what
         :math:`\lambda` may be. Pages that are due at once, as n announcements wait, each of
         log-odds k, are fresh with chance :math:`e^{-nk}` of that. As many as wait now, so much of
         its time does each: that they count without visits stands for the time that others will.
@@ -485,20 +487,45 @@ class RevisitControl:
         kept = self.beliefs.freshness(rows, 1.0 / every)
         visits = 1.0 / every
         told = np.flatnonzero((unheard < every) & (self._log_odds[rows] > 0.0))
-        own, length = rows[told], every[told]
-        chances, rates = self.beliefs.chances(own), np.maximum(self.beliefs.rates_known, _NEVER)
-        odds, silent = self._log_odds[own], self.silent[own]
-        older = odds / (silent * (chances @ rates))
-        late = unheard[told, None]
-        told_rates = ((1.0 - silent) / -np.expm1(-odds))[:, None] * rates
-        false = np.exp(-odds)[:, None] * told_rates
-        fresh, passed = _cycle(length, late, older, rates, told_rates, false)
-        kept[told] = np.einsum("ij,ij->i", chances, fresh / passed)
-        visits[told] = np.einsum("ij,ij->i", chances, 1.0 / passed)
-        waiting = told[self.signals[own] * older >= length]
-        kept[waiting] *= np.exp(-self.signals[rows[waiting]] * self._log_odds[rows[waiting]])
-        visits[waiting] = 0.0
+        rates = np.maximum(self.beliefs.rates_known, _NEVER)
+        for start in range(0, told.size, _AT_ONCE):
+            part = told[start : start + _AT_ONCE]
+            own, length = rows[part], every[part]
+            chances, odds, silent = self.beliefs.chances(own), self._log_odds[own], self.silent[own]
+            older = odds / (silent * (chances @ rates))
+            told_rates = ((1.0 - silent) / -np.expm1(-odds))[:, None] * rates
+            false = np.exp(-odds)[:, None] * told_rates
+            fresh, passed = _cycle(length, unheard[part, None], older, rates, told_rates, false)
+            waits = self.signals[own] * older >= length
+            still = np.where(waits, np.exp(-self.signals[own] * odds), 1.0)
+            kept[part] = still * np.einsum("ij,ij->i", chances, fresh / passed)
+            visits[part] = np.where(waits, 0.0, np.einsum("ij,ij->i", chances, 1.0 / passed))
         return kept, visits
+
+    def paid_for(
+        self, rows: Integers, crawl_rates: Vector, unheard: Vector, budget: float
+    ) -> float:
+        """Return by what to multiply rates of visits so that with those announced all are paid for.
+
+        Parameters
+        ----------
+        rows, crawl_rates, unheard : as for :meth:`kept_fresh`
+        budget : visits per time
+
+        Returns
+        -------
+        float
+            At most 1; from a sample beyond 6,000 pages.
+        """
+        step = -(-max(rows.size, 1) // _SAMPLE)
+        some, rates, late = rows[::step], crawl_rates[::step], unheard[::step]
+        share = 1.0
+        for _ in range(_STEPS):
+            visits = float(self.kept_fresh(some, share * rates, late)[1].sum()) * step
+            if visits <= 1.01 * budget:
+                break
+            share *= budget / visits
+        return share
 
     def _fill(self, rows: Integers, prices: Vector | float) -> Vector:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -611,7 +638,9 @@ def _cycle(
     last = np.minimum(heard, older)  # when the next announcement has it fetched
 
     def before(announced: Vector) -> Vector:
-        return np.asarray((heard - last) / (1.0 + older * announced))
+        apart = np.maximum(2.0 * late, 1e-9 * length[:, None])  # readings: each tells the latest
+        told_apart = -np.expm1(-announced * apart) / apart
+        return np.asarray((heard - last) / (1.0 + older * told_apart))
 
     passed = late + before(told) - np.expm1(-told * last) / told
     early = late + before(false)  # false ones alone hasten the visit of a copy that is fresh
