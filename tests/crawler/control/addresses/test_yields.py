@@ -2607,3 +2607,22 @@ def test_views_that_are_named_before_the_page_that_they_show_are_left_after_a_fe
     seen = crawled(AddressYields(), pages + views, said)
 
     assert sum(number >= len(pages) for number in seen) < 10
+
+
+def test_what_is_left_out_of_the_index_makes_nothing_else_known() -> None:
+    """A forum asks that the topic after another be left out there: it is found where it lies."""
+    yields, asked = AddressYields(), 0
+    for number in range(60):
+        text = words(number, 80)
+        for state, path in (
+            (PageState.EXCLUDED, f"/index.php?topic={number - 1}.0;prev_next=next"),
+            (PageState.INDEXED, f"/index.php?topic={number}.0"),
+        ):
+            one = lease(2 * number + (state is PageState.INDEXED), path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked += state is PageState.INDEXED
+            update = replace(visited(one, text), state=state, gist=gist(text, one.url))
+            yields.observe(update)
+
+    assert asked == 60

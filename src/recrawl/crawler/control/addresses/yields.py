@@ -124,6 +124,8 @@ class AddressYields:
             self.classifier.learn_canonical(url, update.canonical)
         if lease.kind is Kind.FEED:
             new = update.told_news is not False
+        elif update.state is PageState.EXCLUDED:  # what it says may stand elsewhere, to be found
+            new = update.told_news is True
         else:
             if says is None:
                 says_more = novelty.is_new(url, update.signature)
@@ -132,9 +134,7 @@ class AddressYields:
                 novelty.keep_near(url, says, title, lease.depth)
                 says_more = novelty.says_more(url, says, face, update.language, lease.depth)
                 says_more = says_more and not novelty.is_as_before(url, found[0].name, title, says)
-            new = update.state is PageState.INDEXED and says_more
-            new &= update.told_news is not False
-            new |= update.state is PageState.EXCLUDED and update.told_news is True
+            new = update.state is PageState.INDEXED and says_more and update.told_news is not False
         goes_on_for_ever = update.goes_on and novelty.is_list_as_before(url, says, new=new)
         if goes_on_for_ever and "?" in url:
             found[0].is_endless = True
