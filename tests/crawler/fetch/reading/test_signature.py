@@ -284,6 +284,26 @@ def test_a_column_of_ages_changes_by_itself(same: bool, head: str, one: str, lat
     assert (pages[0] == pages[1]) is same
 
 
+@pytest.mark.parametrize(
+    "seen",
+    [
+        '<span><i class="fa fa-eye" title=""></i> <b title="{n}">{n}</b> <b></b></span>',
+        '<p><i class="bi bi-eye-fill"></i> {n} <i class="bi bi-chat"></i> 12</p>',
+        '<p>By Ada <i class="la la-eye"></i>{n}<i class="bi bi-chat"></i></p>',
+        "<li><span class='icon-eye'></span>{n}k</li>",
+    ],
+)
+def test_a_number_beside_the_picture_of_an_eye_changes_by_itself(seen: str) -> None:
+    """It says how often the page was seen, our own visits counted, and has no other name."""
+    page = "<title>Roses</title><main><h1>Roses</h1><p>They climb.</p>" + seen + "</main>"
+
+    assert of_page(page.format(n=9)) == of_page(page.format(n=11))
+    other = page.replace("eye", "rose")
+    assert of_page(other.format(n=9)) != of_page(other.format(n=11))
+    shut = page.replace("eye-fill", "eye").replace("eye", "eye-slash")
+    assert of_page(shut.format(n=9)) != of_page(shut.format(n=11))
+
+
 ROWS = """<title>Forum</title><main><p>Of the gardeners, for the gardeners.</p>
 <section><header>
 <div class="row head"><div>Topic</div><b>Replies</b><div>{head}</div></div></header>

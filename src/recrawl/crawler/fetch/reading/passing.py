@@ -280,6 +280,8 @@ _AGE_IN_COLUMN: Final = re.compile(  # years and months are those of people, too
 )
 _SHORT_AGE: Final = re.compile(r"\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)")
 _LONG_AGE: Final = re.compile(r"\d{1,4} (?:second|minute|hour|day|week|month|year)s?")
+# As sets of icons call it: fa-eye, bi-eye-fill, glyphicon-eye-open, icon_eye.
+_EYE: Final = re.compile(r"[\s\"'_-]eye(?:[_-](?:fill|line|open|outline))?[\s\"']")
 _MOST_FOUND: Final = 10_000  # of a word on a page
 _MOST_HEADS: Final = 200
 _MOST_TABLES: Final = 20
@@ -355,8 +357,8 @@ def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
 def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
     """Write behind what changes by itself what it is, for a while, where only its place says so.
 
-    What a number below a head such as "Views" counts, and that "5m" or "5 minutes" beside its
-    instant is an age.
+    What a number below a head such as "Views" or beside the picture of an eye counts, and that "5m"
+    or "5 minutes" beside its instant is an age.
 
     Parameters
     ----------
@@ -372,6 +374,8 @@ def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
         found += _counters_in_rows(tree)
     if _ANY_AGE.search(html):
         found += [(node, "ago") for node in _ages(tree)]
+    if _EYE.search(html):
+        found += [(node, "views") for node in _beside_eyes(tree)]
     before: dict[int, tuple[LexborNode, str]] = {}
     for node, word in found:
         text = _only_text_in(node)
@@ -398,6 +402,21 @@ def _ages(tree: LexborHTMLParser) -> Iterator[LexborNode]:
         if _SHORT_AGE.fullmatch(said) or (is_instant and _LONG_AGE.fullmatch(said)):
             within.add(text.mem_id)
             yield node
+
+
+def _beside_eyes(tree: LexborHTMLParser) -> Iterator[LexborNode]:
+    """What holds a number right behind the picture of an eye, or alone with it: how often seen."""
+    for icon in tree.css('[class*="eye"]')[:_MOST_CELLS]:
+        if _EYE.search(f'"{icon.attributes.get("class")}"') is None or icon.text().strip():
+            continue
+        behind = icon.next
+        if behind is not None and behind.is_text_node and not behind.text().strip():
+            behind = behind.next
+        for node in (behind, icon.parent):
+            text = None if node is None else _only_text_in(node)
+            if node is not None and text is not None and _NUMERAL.fullmatch(text.text().strip()):
+                yield node
+                break
 
 
 def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
