@@ -59,7 +59,8 @@ _TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
 # How long a program took for the page; what takes long else is what people write about.
 _MADE: Final = "generated created rendered executed processed served took erstellt généré".split()
 _LASTED: Final = r"\d{1,5}(?:[.,]\d{1,12})? ?(?:m?s|secs?|m?(?:illi)?seconds?|sekunden|secondes)\b"
-_ASKED: Final = r"(?:,? (?:with|using|and) \d{1,5} (?:\w{1,20} )?queries\b)?"
+_QUERIES: Final = r"\d{1,5} (?:\w{1,20} )?queries\b"
+_ASKED: Final = rf"(?:,? (?:with|using|and) {_QUERIES}| \({_QUERIES}(?: in {_LASTED})?\))?"
 _NUMBER: Final = r"\d{1,4}(?:[.,]\d)?"
 # Before which an age stands: the words around it, its units, and whether one of them goes unsaid.
 _AFTER: Final = {
@@ -357,8 +358,8 @@ def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
 def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
     """Write behind what changes by itself what it is, for a while, where only its place says so.
 
-    What a number below a head such as "Views" or beside the picture of an eye counts, and that "5m"
-    or "5 minutes" beside its instant is an age.
+    What a number below or behind a head such as "Views", or beside the picture of an eye, counts,
+    and that "5m" or "5 minutes" beside its instant is an age.
 
     Parameters
     ----------
@@ -370,11 +371,13 @@ def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
         Whether there was something.
     """
     found = list(_counters(tree)) if "<th" in html else []
+    if "<th" in html or "<dt" in html:
+        found += _counters_by_names(tree)
     if _HEAD.search(lower(html)):
         found += _counters_in_rows(tree)
     if _ANY_AGE.search(html):
         found += [(node, "ago") for node in _ages(tree)]
-    if _EYE.search(html):
+    if "eye" in html and _EYE.search(html):
         found += [(node, "views") for node in _beside_eyes(tree)]
     before: dict[int, tuple[LexborNode, str]] = {}
     for node, word in found:
@@ -444,6 +447,18 @@ def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
                 word = columns[mark].get(_column_of(cell), "")
                 if word and is_age == (word == "ago"):
                     yield cell, word
+
+
+def _counters_by_names(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
+    """The same where the number stands behind its name, as in a list of what a thing has."""
+    for head in tree.css("dt, th")[:_MOST_HEADS]:
+        word = " ".join(head.text().lower().split()).rstrip(" :")
+        cell = head.next
+        while cell is not None and not cell.is_element_node:
+            cell = cell.next
+        is_behind = word in _COLUMNS and cell is not None and cell.tag in ("dd", "td")
+        if is_behind and cell is not None and _NUMERAL.fullmatch(cell.text().strip()):
+            yield cell, word
 
 
 def _counters_in_rows(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
