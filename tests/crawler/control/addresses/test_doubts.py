@@ -100,7 +100,9 @@ def test_two_views_of_one_thing_have_all_folders_but_one_in_common() -> None:
     assert thing_of_view(f"{SITE}/log/2024/07") is None
 
 
-def test_addresses_are_less_specific_with_one_parameter_less_and_with_none() -> None:
+def test_addresses_are_less_specific_with_one_parameter_less_with_one_and_with_none() -> None:
+    three = ["/x", "/x?b=2&c=3", "/x?a=1&c=3", "/x?a=1&b=2", "/x?a=1", "/x?b=2", "/x?c=3"]
+    assert less_specific("/x?a=1&b=2&c=3") == three
     assert less_specific("/x?a=1;b=2") == ["/x", "/x?b=2", "/x?a=1"]
     assert less_specific("/x?a=1") == ["/x"]
     assert less_specific("/x") == []

@@ -2626,3 +2626,44 @@ def test_what_is_left_out_of_the_index_makes_nothing_else_known() -> None:
             yields.observe(update)
 
     assert asked == 60
+
+
+@pytest.mark.parametrize("is_titled", [False, True])
+@pytest.mark.parametrize("is_only", [False, True])
+def test_parts_of_a_thing_by_more_parameters_are_left_after_a_few(
+    is_titled: bool, is_only: bool
+) -> None:
+    """One post of a topic, below its title; what has a title of its own, or says more, is read."""
+    yields, asked = AddressYields(), 0
+    for topic in range(60):
+        posts = [words(100 * topic + nth, 30) for nth in range(4)]
+        pages = [(f"/t.php?id={topic}", "\n".join(posts), f"Of {words(topic, 1)}")]
+        for nth, post in enumerate(posts):
+            title = f"Of {words(nth, 2)}" if is_titled else pages[0][2]
+            more = "" if is_only else words(10_000 * topic + nth, 3)
+            said = f"{post}\nIn this topic: {(topic + nth) % 28 + 1}-12-2026, 10:{nth}1 {more}"
+            pages.append((f"/t.php?id={topic}&part={topic}{nth}&shown=one", said, title))
+        for number, (path, text, title) in enumerate(pages):
+            one = lease(10 * topic + number, path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked += number > 0
+            told = gist(f"{title}\n{text}", one.url, "")
+            yields.observe(replace(visited(one, text), gist=told, title=title))
+
+    assert asked <= 40 if is_only and not is_titled else asked == 240
+
+
+def test_later_pages_of_a_thing_are_none_of_the_lists_that_are_chosen_from() -> None:
+    """Of a topic by its number alone: whatever other parameters bring there."""
+    yields = AddressYields()
+    places = ["", "&page=2", *(f"&{by}={nth}7" for by in ("post", "reply", "by") for nth in "12")]
+    for number, place in enumerate(places):
+        one = lease(number, f"/t.php?id=1{place}")
+        text = words(number == 1, 60)
+        if yields.due_s(one, NOW_S) == NOW_S:
+            yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    later = [lease(100 + topic, f"/t.php?id={topic}&page=2") for topic in (2, 3)]
+
+    assert [yields.due_s(one, NOW_S) for one in later] == [NOW_S, NOW_S]

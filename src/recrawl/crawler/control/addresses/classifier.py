@@ -40,7 +40,7 @@ from recrawl.crawler.control.addresses.doubts import (
     view_at_root,
     without_hashes,
 )
-from recrawl.crawler.control.addresses.lists import begins_list, place_in_list
+from recrawl.crawler.control.addresses.lists import begins_list, is_narrowed_twice, place_in_list
 from recrawl.crawler.control.addresses.novelty import Novelty
 from recrawl.crawler.control.addresses.versions import numbered_file
 from recrawl.crawler.control.addresses.void_parameters import VoidParameters
@@ -197,7 +197,7 @@ class AddressClassifier:
         # A filter that is chosen several times is no other combination each time.
         names = "&".join(parts if doubted else dict.fromkeys(parts))
         kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
-        if len(parts) > 1 and not doubted:
+        if is_narrowed_twice(url) and not doubted:
             kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
             kinds[-1].is_of_several = True
         if calendar is not None:

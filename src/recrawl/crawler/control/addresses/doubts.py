@@ -299,13 +299,14 @@ def parallels(url: str) -> list[str]:
 
 
 def less_specific(url: str) -> list[str]:
-    """Return the addresses with one parameter less, and with none."""
+    """Return the addresses with no parameter, with one less, and with one alone."""
     base, _, query = url.partition("?")
     if not query:
         return []
     parts = query.replace(";", "&").split("&")[:_MOST_PARTS]
     fewer = ["&".join(parts[:place] + parts[place + 1 :]) for place in range(len(parts))]
-    return [base, *(f"{base}?{kept}" for kept in fewer if kept)]
+    alone = parts if len(parts) > 2 else []
+    return [base, *(f"{base}?{kept}" for kept in fewer + alone if kept)]
 
 
 def shape_of_doubt(name: str, value: str) -> str:

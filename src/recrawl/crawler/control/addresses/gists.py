@@ -109,7 +109,7 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
         first = text.partition("\n")[0]
         named = _bare(_words(f"{first} {heading}"))
         figures = hash(frozenset(filter(_DIGIT.search, others))) if is_date else 0
-        besides = (_bits(told), _bits([*named.values()]), figures)
+        besides = (_bits(beside_dates(told, url)), _bits([*named.values()]), figures)
     if len(counts) < _VARIED * len(words):  # few words, again and again: their order counts
         mark = hash(tuple(words))
         return Gist(mark, mark, 0, 0, 0, 0, *besides, unplaced)

@@ -7,7 +7,7 @@ from typing import Final
 
 from recrawl.crawler.control.addresses.calendars import calendar_of
 from recrawl.crawler.control.addresses.doubts import is_doubted, is_joined, less_specific
-from recrawl.crawler.control.urls import RECENT, host_of, query_parts
+from recrawl.crawler.control.urls import RECENT, host_of, query_parts, sorted_query_parts
 
 PLACE_IN_LIST: Final = re.compile(
     r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
@@ -82,6 +82,19 @@ def is_place_of(url: str, other: str) -> bool:
         for asked in (query, other_query)
     )
     return all(places) and not any(others)
+
+
+def is_narrowed_twice(url: str) -> bool:
+    """Tell whether an address asks for a list by two things or more, but for a place in it.
+
+    The later pages of a thing, ``/topic?id=7&page=2``, are asked for by one.
+
+    Parameters
+    ----------
+    url : in normal form
+    """
+    asked = sorted_query_parts(url.partition("?")[2])
+    return sum(name != "" and PLACE_IN_LIST.fullmatch(name) is None for name, _, _ in asked) > 1
 
 
 def goes_on(url: str, other: str) -> bool:

@@ -34,7 +34,12 @@ from recrawl.crawler.control.addresses.doubts import (
 )
 from recrawl.crawler.control.addresses.gists import Gist, is_akin, is_near, names_told
 from recrawl.crawler.control.addresses.lines_said import LinesSaid
-from recrawl.crawler.control.addresses.lists import PLACE_IN_LIST, is_place_of, place_in_list
+from recrawl.crawler.control.addresses.lists import (
+    PLACE_IN_LIST,
+    is_narrowed_twice,
+    is_place_of,
+    place_in_list,
+)
 from recrawl.crawler.control.addresses.versions import numbered_file
 from recrawl.crawler.control.addresses.views import ViewsOfThings
 from recrawl.crawler.control.urls import host_of, path_of, sorted_query_parts
@@ -216,8 +221,17 @@ class Novelty:
         return [thing] if nearest < depth else []
 
     def _is_within_thing(self, url: str, says: Gist, depth: int) -> bool:
-        """Tell whether a page says less than its thing, and so do others of its kind."""
+        """Tell whether a page says less than its thing, and so do others of its kind.
+
+        Its thing may be what has fewer parameters, and its title: one post of a topic, among others
+        that are only named, says what the topic says.
+        """
         shown, things = face_of(url) or (url.partition("?")[0], [])
+        title = self._near_of(url).title
+        things = [
+            *things,
+            *(one for one in less_specific(url) if self._near_of(one).title == title),
+        ]
         marks = [*map(hash, things), *self._asked_nearer(url, depth)]
         return self._views.is_within(hash((host_of(url), shown)), marks, says)
 
@@ -350,18 +364,12 @@ class Novelty:
         text : of the page there
         """
         host, lines = host_of(url), text.split("\n")
-        said = _is_narrowed_twice(url) and any(
+        said = is_narrowed_twice(url) and any(
             hash(wider) in self._visited for wider in less_specific(url)
         )
         said = said and not self._lines.says_more(url, host, lines)
         self._lines.keep(host, lines)
         return said
-
-
-def _is_narrowed_twice(url: str) -> bool:
-    """Tell whether an address asks for a list by two things or more, but for a place in it."""
-    asked = sorted_query_parts(url.partition("?")[2])
-    return sum(name != "" and PLACE_IN_LIST.fullmatch(name) is None for name, _, _ in asked) > 1
 
 
 def _name_mark(url: str, called: int) -> int:
