@@ -265,6 +265,25 @@ def test_a_column_of_counters_changes_by_itself(head: str) -> None:
     assert "340 " not in read.markdown.replace(" |", "|")
 
 
+IN_CELLS = """<title>Forum</title><main><table>
+<tr><td colspan="3">Of the gardeners</td></tr>
+<tr><td><a href="/by/name">Topic</a></td><td>Replies</td><td class="h"><b><a href="/by/views">
+{head}</a></b></td></tr>
+<tr><td>Roses</td><td>{replies}</td><td>{views}</td></tr>
+<tr><td>{head}</td><td>{below}</td><td>-</td></tr></table>"""
+
+
+@pytest.mark.parametrize("head", ["Hits", "Downloads"])
+def test_any_cell_may_be_the_head_of_a_column_of_counters(head: str) -> None:
+    one, later, answered, other = (
+        of_page(IN_CELLS.format(head=head, replies=replies, views=views, below=below))
+        for replies, views, below in ((12, 340, 7), (12, 351, 7), (13, 351, 7), (12, 351, 8))
+    )
+
+    assert one == later
+    assert len({later, answered, other}) == 3
+
+
 @pytest.mark.parametrize(
     ("same", "head", "one", "later"),
     [

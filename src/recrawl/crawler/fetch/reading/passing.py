@@ -265,7 +265,7 @@ _AGES: Final = frozenset((
 ))  # fmt: skip
 _INITIALS: Final = "".join(sorted({name[0] for name in _COUNTED}))  # looked at first: few begin so
 _HEAD: Final = re.compile(
-    rf">\s{{0,99}}(?=[{_INITIALS}])(?:{'|'.join(map(re.escape, _COUNTED))})\s{{0,99}}</(?!t[hd])"
+    rf">\s{{0,99}}(?=[{_INITIALS}])(?:{'|'.join(map(re.escape, _COUNTED))})\s{{0,99}}:?\s{{0,99}}</"
 )
 _NUMERAL: Final = re.compile(r"\d[\d,.\s]{0,20}[km]?", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -370,11 +370,10 @@ def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
     bool
         Whether there was something.
     """
-    found = list(_counters(tree)) if "<th" in html else []
-    if "<th" in html or "<dt" in html:
-        found += _counters_by_names(tree)
-    if _HEAD.search(lower(html)):
-        found += _counters_in_rows(tree)
+    is_named = _HEAD.search(lower(html)) is not None
+    found = list(_counters(tree, any_cell=is_named)) if is_named or "<th" in html else []
+    if is_named:
+        found += [*_counters_by_names(tree), *_counters_in_rows(tree)]
     if _ANY_AGE.search(html):
         found += [(node, "ago") for node in _ages(tree)]
     if "eye" in html and _EYE.search(html):
@@ -422,21 +421,18 @@ def _beside_eyes(tree: LexborHTMLParser) -> Iterator[LexborNode]:
                 break
 
 
-def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
+def _counters(tree: LexborHTMLParser, *, any_cell: bool) -> Iterator[tuple[LexborNode, str]]:
     """The cells of numbers whose column has a counter's name for its head, and that name.
 
     Below a head such as "Age" those of lengths of time, and what makes ages of them.
     """
     columns: dict[int, dict[int, str]] = {}  # what each of a table's columns counts
     tables: dict[int, LexborNode] = {}
-    for head in tree.css("th, thead td")[:_MOST_HEADS]:
-        word = " ".join(head.text().lower().split())
+    for head, word in _heads(tree, any_cell=any_cell):
         table: LexborNode | None = head
         while table is not None and table.tag != "table":
             table = table.parent
-        word = "ago" if word in _AGES else word
-        is_passing = word == "ago" or word in _COLUMNS
-        if is_passing and table is not None and len(tables) < _MOST_TABLES:
+        if table is not None and len(tables) < _MOST_TABLES:
             tables[table.mem_id] = table
             columns.setdefault(table.mem_id, {})[_column_of(head)] = word
     for mark, table in tables.items():
@@ -447,6 +443,25 @@ def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
                 word = columns[mark].get(_column_of(cell), "")
                 if word and is_age == (word == "ago"):
                     yield cell, word
+
+
+def _heads(tree: LexborHTMLParser, *, any_cell: bool) -> Iterator[tuple[LexborNode, str]]:
+    """The cells that name a counter, and that name; where a cell is said to be a head, of ages too.
+
+    Any cell may be the head of a column: below a name that is a value no numbers stand.
+    """
+    heads = tree.css("td, th")[:_MOST_CELLS] if any_cell else tree.css("th, thead td")[:_MOST_HEADS]
+    for cell in heads:
+        word = " ".join(cell.text().lower().split())
+        if word in _COLUMNS:
+            yield cell, word
+        elif word in _AGES and (cell.tag == "th" or _is_in_head(cell)):
+            yield cell, "ago"
+
+
+def _is_in_head(cell: LexborNode) -> bool:
+    row = cell.parent
+    return row is not None and row.parent is not None and row.parent.tag == "thead"
 
 
 def _counters_by_names(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
