@@ -87,6 +87,37 @@ def test_what_says_what_a_made_up_address_says_is_no_page() -> None:
     assert indexer.served + indexer.obsolete == buffer.arrivals - buffer.lost - buffer.length
 
 
+def test_a_thing_that_a_script_says_does_not_exist_any_more_is_removed() -> None:
+    """With status 200, though what does not exist elsewhere is said to be missing."""
+    topics = [f"/topic.php?id={n}" for n in range(4)]
+
+    def other(request: Request) -> FetchResponse:
+        is_topic = request.url.startswith(f"{A}/topic.php?")
+        gone = "<title>Forum</title><p>The topic that you asked for does not exist."
+        return html(request, gone) if is_topic else FetchResponse(request.url, 404)
+
+    def deleted(request: Request) -> FetchResponse:
+        is_there = request.at_s < EPOCH_S + HOUR_S
+        return html(request, "this is about boots and lamps") if is_there else other(request)
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(budget_per_s=0.004, revisit=REVISIT))
+        web = virtual.web
+        web.fallback = other
+        web.page(f"{A}/", "home of many words", *topics)
+        for path in topics[1:]:
+            web.page(f"{A}{path}", f"this is about {path} of lamps")
+        web.reply(f"{A}{topics[0]}", deleted)
+        await virtual.run_for(4 * HOUR_S)
+        return virtual
+
+    virtual = run_virtually(main())
+    page = virtual.frontier.details(f"{A}{topics[0]}")
+    assert page is not None
+    assert page.state is PageState.GONE
+    assert indexed(virtual, *topics) == topics[1:]
+
+
 @pytest.mark.parametrize(("path", "n_probes"), [("/", 0), ("/wiki", 1)])
 def test_a_start_page_that_is_called_like_an_error_is_no_suspect(path: str, n_probes: int) -> None:
     """All addresses may lead to it; any other that is called so is one."""

@@ -55,6 +55,50 @@ def test_what_says_what_a_made_up_address_says_is_an_error() -> None:
     assert seen.observe("http://b.test/p/1", "Shop", SORRY, NOW_S) == Suspicion()
 
 
+TOPIC = "http://a.test/topic.php"
+GONE = "Menu\nThe topic does not exist.\nIt is 11-30-2026, {} now"
+
+
+def test_of_what_a_script_calls_an_error_a_thing_is_asked_for_that_cannot_exist() -> None:
+    """As of a topic that was deleted, whatever the time; each script has an error of its own."""
+    seen = SoftErrors()
+    first = seen.observe(f"{TOPIC}?id=7&page=2", "Forum", GONE.format("09:15"), NOW_S)
+    assert first.ask is not None
+    assert first.ask.startswith(f"{TOPIC}?id=zq")
+    assert is_probe(first.ask)
+    assert seen.is_suspect(f"{TOPIC}?id=7&page=2")
+    assert seen.observe(first.ask, "Forum", GONE.format("09:16"), NOW_S).is_error
+
+    assert seen.observe(f"{TOPIC}?id=8", "Forum", GONE.format("10:01"), NOW_S).is_error
+    assert not seen.observe(f"{TOPIC}?id=9", "Forum", "Of lamps and their light", NOW_S).is_error
+    other = seen.observe("http://a.test/shop.php?id=8", "Forum", GONE.format("10:01"), NOW_S)
+    assert not other.is_error
+    assert other.ask is not None
+    assert other.ask.startswith("http://a.test/shop.php?id=zq")
+
+
+def test_a_list_that_a_script_shows_instead_of_what_cannot_exist_is_no_error() -> None:
+    seen = SoftErrors()
+    told = "All topics: of lamps, of ferns, of boots"
+    seen.observe(f"{TOPIC}?id=7", "Forum", GONE.format("09:15"), NOW_S)
+    seen.observe(f"{TOPIC}?id=zq0123456789abcdef", "Forum", told, NOW_S)
+
+    assert seen.observe(TOPIC, "Forum", told, NOW_S) == Suspicion()
+    assert seen.observe(f"{TOPIC}?id=0", "Forum", told, NOW_S) == Suspicion()
+
+
+def test_few_scripts_of_a_host_are_asked_in_a_day() -> None:
+    """And as often as before the host is."""
+    seen = SoftErrors()
+    pages = [f"http://a.test/s{n}.php?id={n}" for n in range(30)]
+    asked = [seen.observe(url, "Forum", GONE.format("09:15"), NOW_S).ask or "" for url in pages]
+
+    assert sum("?id=zq" in url for url in asked) == 8
+    assert sum("/zq" in url for url in asked) == 1
+    later = seen.observe(pages[20], "Forum", GONE.format("09:15"), NOW_S + DAY_S)
+    assert later.ask is not None
+
+
 def test_of_very_many_texts_all_is_forgotten_but_what_hosts_say(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -2,11 +2,13 @@
 
 A page is suspect when it is called like an error, or hardly says more than that it is one, or is
 the third on its host that says the same but for its own name. Then, at most once a day for each
-host, an address is asked for that cannot exist; what says the same as that is no page. The address
-is visited like any page, in its turn, and never indexed.
+host, an address is asked for that cannot exist; what says the same as that is no page. One script
+may have many pages, and an error of its own: of what is called like one there, it is asked for a
+thing that cannot exist. The address is visited like any page, in its turn, and never indexed.
 """
 
 import re
+from collections import Counter
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -18,7 +20,11 @@ from recrawl.crawler.control.urls import host_of, path_of
 NO_PAGE: Final = "says what its host says of an address that does not exist"
 PROBE: Final = "asked for to learn what its host says of an address that does not exist"
 _DAY_S: Final = 86_400.0
-_PROBE: Final = re.compile(r"/zq[0-9a-f]{16}(?:\.\w{1,8})?$", re.ASCII)
+_PROBE: Final = re.compile(
+    r"/zq[0-9a-f]{16}(?:\.\w{1,8})?$|[?&;][^=&;]{1,100}=zq[0-9a-f]{16}(?=[&;]|$)", re.ASCII
+)
+_NUMBER: Final = re.compile(r"(?<==)\d[\d._-]{0,30}(?=[&;]|$)", re.ASCII)  # 7, 40.0, 3_10
+_WHEN: Final = re.compile(r"(?:\d{1,4}([-/.])\d{1,2}\1\d{2,4}|\d{1,2}:\d\d(?::\d\d)?)[,.;]?")
 _ENDING: Final = re.compile(r"\.\w{1,8}$", re.ASCII)
 _CALLED: Final = re.compile(
     r"\b(?:404|not found|no such (?:page|file)|does(?: not|n't) exist|(?:page|file) not found)\b",
@@ -36,6 +42,7 @@ _FEW_WORDS: Final = 3  # texts of fewer say nothing
 _ALIKE: Final = 3  # pages that say the same, from which on they are suspect
 _MOST: Final = 20_000  # characters that count
 _MOST_TEXTS: Final = 100_000
+_MOST_ASKED: Final = 8  # scripts of a host in a day
 
 
 class Suspicion(NamedTuple):
@@ -55,7 +62,7 @@ def is_probe(url: str) -> bool:
 def ends_like(url: str, probe: str) -> str:
     """Return an address that was made up, with the ending that a page's has (``.html``)."""
     ending = _ENDING.search(url.partition("?")[0].rpartition("/")[2])
-    return probe if ending is None else probe + ending[0]
+    return probe if ending is None or "?" in probe else probe + ending[0]
 
 
 def leads_to_sign_in(url: str, target: str) -> bool:
@@ -72,10 +79,12 @@ class SoftErrors:
     """Learns what hosts say of what does not exist. In memory: asked anew after a start."""
 
     def __init__(self) -> None:
-        self._says: dict[str, set[int]] = {}  # of hosts, what they say of made-up addresses
+        # Of hosts and scripts, what they say of made-up addresses.
+        self._says: dict[str, set[int]] = {}
         self._alike: dict[int, tuple[str, ...]] = {}  # the first pages of a host that say the same
         self._read_again: set[str] = set()
         self._asked_s: dict[str, float] = {}
+        self._n_asked: Counter[tuple[str, float]] = Counter()  # scripts, by host and day
 
     def observe(self, url: str, title: str, text: str, now_s: float) -> Suspicion:
         """Judge a page that answered with content.
@@ -86,38 +95,60 @@ class SoftErrors:
         now_s : instant of the visit
         """
         host, mark = host_of(url), mark_of(url, title, text)
+        script = _script_of(url)
         if is_probe(url):
-            self._says.setdefault(host, set()).add(mark)
+            self._says.setdefault(script or host, set()).add(mark)
             return Suspicion(is_error=True)
         if not mark:
             return Suspicion()
-        if mark in self._says.get(host, ()):
+        is_called = _CALLED.search(title if len(text) > _SHORT else f"{title}\n{text}") is not None
+        # A script may show a list of all instead of a thing that is not there, and else as well.
+        if mark in self._says.get(host, ()) or (is_called and mark in self._says.get(script, ())):
             self._read_again.discard(url)
             return Suspicion(is_error=True)
         if len(self._alike) > _MOST_TEXTS:
             self._alike.clear()
             self._asked_s.clear()
+            self._n_asked.clear()
             self._read_again.clear()
         said = hash((host, mark))
         alike = self._alike.get(said, ())
         known = {one.partition("?")[0] for one in alike}  # a query sorts, or chooses: no suspicion
         if url.partition("?")[0] not in known and len(alike) < _ALIKE:
             alike = self._alike[said] = (*alike, url)
-        is_called = _CALLED.search(title if len(text) > _SHORT else f"{title}\n{text}")
         if len(alike) < _ALIKE and not is_called:
             return Suspicion()
-        self._read_again.update(alike)
-        asked_s = self._asked_s.get(host)
+        self._read_again.update((*alike, url) if is_called else alike)
+        ask = self._ask(url, script, now_s) if is_called and script else None
+        return Suspicion(is_suspect=True, ask=ask or self._ask(url, "", now_s))
+
+    def _ask(self, url: str, script: str, now_s: float) -> str | None:
+        """Return what is asked for of a script, or of a host (""); None: it was of late."""
+        host, day = host_of(url), now_s // _DAY_S
+        asked_s = self._asked_s.get(script or host)
         if asked_s is not None and now_s - asked_s < _DAY_S:
-            return Suspicion(is_suspect=True)
-        self._asked_s[host] = now_s
-        name = xxhash.xxh3_64_hexdigest(f"{host} {now_s // _DAY_S}".encode())
-        folder = url.partition("?")[0].rpartition("/")[0]
-        return Suspicion(is_suspect=True, ask=f"{folder}/zq{name}")
+            return None
+        if script and self._n_asked[host, day] >= _MOST_ASKED:
+            return None
+        self._asked_s[script or host] = now_s
+        name = f"zq{xxhash.xxh3_64_hexdigest(f'{host} {day}'.encode())}"
+        if script:
+            self._n_asked[host, day] += 1
+            return _NUMBER.sub(name, url)
+        return f"{url.partition('?')[0].rpartition('/')[0]}/{name}"
 
     def is_suspect(self, url: str) -> bool:
         """Tell whether a page is to be judged again, though it says what it said."""
         return url in self._read_again
+
+
+def _script_of(url: str) -> str:
+    """Return the address without its query, where that names a thing by a number; "": it does not.
+
+    Nor where it was made up to be no such name, and names a thing alone.
+    """
+    base, _, query = url.partition("?")
+    return base if query and (_NUMBER.search(query) or is_probe(url)) else ""
 
 
 @lru_cache(1)  # asked some three times a page
@@ -126,7 +157,8 @@ def mark_of(url: str, title: str, text: str) -> int:
 
     Only this process understands it.
     """
-    kept = list(set(folded_words(f"{title}\n{text}"[:_MOST])))
+    words = set(folded_words(f"{title}\n{text}"[:_MOST]))
+    kept = [word for word in words if _WHEN.fullmatch(word) is None]
     said = " ".join(kept)
     for name in set(_NAMES.split(path_of(url).casefold())):
         if len(name) >= _SHORTEST and name in said:
