@@ -191,3 +191,14 @@ def test_variants_of_one_address_share_a_key() -> None:
     assert one != variant_key("http://a/q?x=1")
     assert variant_key("http://a/p") is None
     assert -(2**63) <= one < 2**63  # what a column of SQLite holds
+
+
+def test_a_path_that_a_query_begins_with_is_part_of_the_address() -> None:
+    """As forums have them whose server rewrites none: any number of topics are no variants."""
+    topic, other = "http://a/index.php?/topic/7-lamps/", "http://a/index.php?threads/ferns.8/"
+
+    assert variant_key(topic) is None
+    assert variant_key(other) is None
+    assert variant_key(f"{topic}&page=2") == variant_key(f"{topic}&page=3") is not None
+    assert variant_key(f"{topic}&page=2") != variant_key(f"{other}&page=2")
+    assert variant_key("http://a/p?at=/x/1") == variant_key("http://a/p?lamps")

@@ -165,6 +165,13 @@ def sorted_query_parts(query: str) -> list[tuple[str, str, str]]:
 
 
 def variant_key(url: str) -> int | None:
-    """Return a signed 64-bit hash of the address without its query, or None if it has no query."""
-    address, question, _ = url.partition("?")
+    """Return a signed 64-bit hash of the address without its query, or None if it has no query.
+
+    Of a query that begins with a path, as ``index.php?/topic/7-lamps/&page=2`` does, that is part
+    of the address.
+    """
+    address, question, query = url.partition("?")
+    first, _, others = query.replace(";", "&").partition("&")
+    if "/" in first and "=" not in first:
+        address, question = f"{address}?{first}", others
     return xxhash.xxh3_64_intdigest(address.encode()) - (1 << 63) if question else None
