@@ -645,15 +645,19 @@ def test_months_by_year_and_month_are_visited_as_long_as_they_say_something(
 
 @pytest.mark.parametrize("shape", ["/record/{n}/{view}", "/{view}.pl?number={n}"])
 @pytest.mark.parametrize(("more", "is_left"), [("", True), ("holds {}s and {}t", False)])
+@pytest.mark.parametrize("further", [1, 0])
 def test_what_says_part_of_what_its_thing_says_is_left_after_a_few(
-    shape: str, more: str, is_left: bool
+    shape: str, further: int, more: str, is_left: bool
 ) -> None:
-    """As a record for librarians, with labels that each has; not what says a word of its own."""
+    """As a record for librarians, with labels that each has; not what says a word of its own.
+
+    It may lie as near to a seed as its thing, which says more.
+    """
     yields, asked = AddressYields(), Counter[str]()
     for place, view in enumerate(("detail", "marc")):
         for number in range(200):
             path = shape.format(n=number, view=view).removesuffix("/detail")
-            one = replace(lease(2 * number + place, path), depth=1 + place)
+            one = replace(lease(2 * number + place, path), depth=1 + further * place)
             if yields.due_s(one, NOW_S) > NOW_S:
                 continue
             asked[view] += 1

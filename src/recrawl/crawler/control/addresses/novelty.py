@@ -80,8 +80,9 @@ class Novelty:
         self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
         self._near: dict[int, _Near] = {}  # by address
-        # By query, how far the nearest page with it is from a seed, and which it is.
-        self._asked: dict[int, tuple[int, int]] = {}
+        # By query, how far the nearest page with it is from a seed, how much it says, below 0, and
+        # which it is.
+        self._asked: dict[int, tuple[int, int, int]] = {}
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
         # By kind and title, what pages said lately, and in which words.
         self._alike: dict[int, deque[tuple[int, int]]] = {}
@@ -201,24 +202,26 @@ class Novelty:
         self._near[hash(url)] = _Near(says.near, says.heading, hash(title))
         self._views.keep(url, says)
         if (mark := _query_mark(url)) is not None:
-            self._asked[mark] = min((depth, hash(url)), self._asked.get(mark, (depth, hash(url))))
+            one = (depth, -says.beside.bit_count(), hash(url))
+            self._asked[mark] = min(one, self._asked.get(mark, one))
 
     def is_twin(self, url: str, says: Gist, depth: int) -> bool:
         """Tell whether a page says nearly what it says without a parameter, or its thing says.
 
-        Its thing may be what is nearer to a seed and has the same query: ``/item?id=7`` that of
-        ``/print?id=7``.
+        Its thing may be what has the same query and is nearer to a seed, or is as near and says
+        more: ``/item?id=7`` that of ``/print?id=7``.
         """
         face = face_of(url)
         wider = [hash(base) for base in (less_specific(url) if face is None else face[1])]
-        wider += self._asked_nearer(url, depth)
+        wider += self._asked_nearer(url, says, depth)
         is_twin = any(is_near(self._near.get(mark, _NOTHING).says, says.near) for mark in wider)
         return is_twin or self._is_place_in_page(url, says)
 
-    def _asked_nearer(self, url: str, depth: int) -> list[int]:
-        """Return a mark of what is nearer to a seed and has the same query, if anything is."""
-        nearest, thing = self._asked.get(_query_mark(url) or 0, (depth, 0))
-        return [thing] if nearest < depth else []
+    def _asked_nearer(self, url: str, says: Gist, depth: int) -> list[int]:
+        """Return a mark of what has the same query and is nearer to a seed, or says more there."""
+        own = (depth, -says.beside.bit_count())
+        *nearest, thing = self._asked.get(_query_mark(url) or 0, (*own, 0))
+        return [thing] if tuple(nearest) < own else []
 
     def _is_within_thing(self, url: str, says: Gist, depth: int) -> bool:
         """Tell whether a page says less than its thing, and so do others of its kind.
@@ -232,7 +235,7 @@ class Novelty:
             *things,
             *(one for one in less_specific(url) if self._near_of(one).title == title),
         ]
-        marks = [*map(hash, things), *self._asked_nearer(url, depth)]
+        marks = [*map(hash, things), *self._asked_nearer(url, says, depth)]
         return self._views.is_within(hash((host_of(url), shown)), marks, says)
 
     def _is_place_in_page(self, url: str, says: Gist) -> bool:
