@@ -407,7 +407,7 @@ def _ages(tree: LexborHTMLParser) -> Iterator[LexborNode]:
 
 
 def _beside_eyes(tree: LexborHTMLParser) -> Iterator[LexborNode]:
-    """What holds a number right behind the picture of an eye, or alone with it: how often seen."""
+    """The nodes of numbers right behind the picture of an eye, or alone with it: views."""
     for icon in tree.css('[class*="eye"]')[:_MOST_CELLS]:
         if _EYE.search(f'"{icon.attributes.get("class")}"') is None or icon.text().strip():
             continue
