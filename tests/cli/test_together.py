@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from recrawl.cli.crawler.attending import Ears
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.settings import load_settings
+from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.telemetry.lines import TextLinesSink
 from recrawl.crawler.wiring import cluster
 from recrawl.crawler.wiring.rules import settings_mark
 from recrawl.errors import DatabaseAway, DatabaseReadOnly
@@ -57,7 +60,7 @@ def test_trouble_is_said_once_and_tried_again_after_pauses_that_grow(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Also where the process may join, and only its crawl finds no place."""
+    """Also where the process may join, and only its crawl finds no place; in its log, if quiet."""
     config = tmp_path / "recrawl.toml"
     place = databases.database().address
     config.write_text(
@@ -88,3 +91,15 @@ def test_trouble_is_said_once_and_tried_again_after_pauses_that_grow(
     said = capsys.readouterr().err.splitlines()
     assert [line.partition(";")[0] for line in said] == [f"Note: {_FULL}", f"Note: {_READ_ONLY}"]
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0]
+
+    troubles, log = [_FULL], io.StringIO()
+    counts = CountingSink(TextLinesSink(log, lambda: 0.0, "warning"))
+    monkeypatch.setattr(together, "CountingSink", lambda: counts)
+    member = cluster.Joining(settings)()
+    asyncio.run(
+        together.run_together(
+            settings, limit_s=None, once=False, quiet=True, ears=EARS, watch=None, member=member
+        )
+    )
+    assert log.getvalue() == f"1970-01-01T00:00:00Z warning state-away said='{_FULL}'\n"
+    assert capsys.readouterr().err == ""

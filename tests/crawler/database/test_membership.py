@@ -1,11 +1,15 @@
 """Who owns what: shards, leases, fences, and the budget that all draw from."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
 
 import psycopg
 import pytest
 from tests.databases import Server, databases
+from tests.pooler import pooled
 
+from recrawl.crawler.database import membership
 from recrawl.crawler.database.connections import connect
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
@@ -14,7 +18,7 @@ from recrawl.crawler.frontier.postgres import owned
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.frontier.postgres.reading import PostgresReader
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.errors import DatabaseReadOnly, OwnershipLost, UnusableDatabase
+from recrawl.errors import DatabaseAway, DatabaseReadOnly, OwnershipLost, UnusableDatabase
 from recrawl.terms import (
     Birth,
     Database,
@@ -107,6 +111,73 @@ def test_a_process_whose_lease_ended_writes_nothing_more(
     assert told.visits == 0
     frontier.close()
     again.close()
+
+
+def test_a_number_that_is_given_again_is_another_process_s(
+    two: tuple[Membership, Membership], database: Database
+) -> None:
+    """As where a standby takes over that has not heard of the last processes."""
+    first, second = two
+    first.take(8)
+    frontier, lease = _leasing_one(first)
+    with psycopg.connect(database.address) as connection:
+        connection.execute("DELETE FROM process WHERE id = %s", (first.number,))
+        connection.execute(
+            "INSERT INTO process (id, name, settings_mark, started_s, until_s) OVERRIDING SYSTEM "
+            "VALUE SELECT %s, 'another', 0, started_s + 1, until_s FROM process WHERE id = %s",
+            (first.number, second.number),
+        )
+
+    with pytest.raises(OwnershipLost):
+        frontier.complete([PageUpdate(lease, Visit(3.0, Outcome.NEW), PageState.INDEXED, 9.0)], 3.0)
+    before = first.number
+    first.leave()
+    first.rejoin(SEEDS)
+    assert second.renew().processes == 3
+    assert first.number > before
+    frontier.close()
+
+
+def test_who_owns_other_shards_than_it_takes_for_its_own_gives_all_up(
+    two: tuple[Membership, Membership], database: Database
+) -> None:
+    """Whether the database went back or no answer came to what was written; they rest first."""
+    first, second = two
+    first.take(8)
+    before = first.number
+    with psycopg.connect(database.address) as connection:
+        connection.execute("UPDATE shard SET owner = NULL WHERE id = 3")
+
+    with pytest.raises(OwnershipLost):
+        first.renew()
+    assert not first.is_held
+    rests = second.take(8)
+    assert len(rests) == 8
+    assert min(rest_s for shard, rest_s in rests.items() if shard != 3) > second.now_s() + 25.0
+    first.rejoin(SEEDS)
+    assert (first.number > before, first.owned) == (True, {})
+
+
+def test_who_is_led_to_another_server_begins_anew(databases: Server, database: Database) -> None:
+    """A pooler hides it, and that server may not know of the last that was written."""
+    with pooled(database) as address:
+        member = Membership(address, shards=8)
+        member.join(SEEDS)
+        member.take(8)
+        frontier, lease = _leasing_one(member)
+        databases.server.stop("fast")
+        databases.server.start()
+        update = PageUpdate(lease, Visit(3.0, Outcome.NEW), PageState.INDEXED, 9.0)
+        with pytest.raises(DatabaseAway, match="another server answers, or it was started anew"):
+            frontier.complete([update], 3.0)
+        frontier.close()
+        before = member.number
+        member.rejoin(SEEDS)
+        again, lease = _leasing_one(member)
+        again.complete([replace(update, lease=lease)], 4.0)
+        assert member.number == before
+        again.close()
+        member.close()
 
 
 def test_a_copy_of_which_a_change_was_not_written_is_used_no_more(
@@ -331,6 +402,23 @@ def test_a_table_that_is_gone_may_be_a_newer_version_s_doing(
 
     with pytest.raises(UnusableDatabase, match="a newer one has begun to use it, upgrade recrawl"):
         two[0].take(1)
+
+
+def test_a_lease_is_renewed_where_no_table_can_be_made_for_the_next_month(
+    database: Database, two: tuple[Membership, Membership], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process may have been let write and no more: its visits lie among others of that month."""
+    first, _ = two
+    monkeypatch.setattr(membership, "MONTH_S", 90 * 86_400.0)  # there is no table for so late
+    with psycopg.connect(database.address, autocommit=True) as connection:
+        connection.execute("CREATE ROLE writer LOGIN")
+        connection.execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO writer")
+    first.connection.execute("SET ROLE writer")
+    for _ in range(2):
+        first._partitions_s = -inf
+        first.renew()
+
+    assert first.is_held
 
 
 def test_a_database_that_can_only_be_read_is_said_to_be(database: Database) -> None:

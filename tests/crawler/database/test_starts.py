@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from tests.postgres import Postgres, postgres
 
-from recrawl.crawler.database.connections import await_server, patiently
+from recrawl.crawler.database.connections import await_server, connect, patiently
 from recrawl.crawler.settings import Settings, load_settings
 from recrawl.crawler.wiring.cluster import Joining
 from recrawl.errors import DatabaseAway, LoginRefused, StateError, UnusableDatabase
@@ -22,6 +22,7 @@ def server() -> Iterator[Postgres]:
         with psycopg.connect(made.address, autocommit=True) as connection:
             connection.execute("CREATE USER guarded PASSWORD 'right'")
             connection.execute("CREATE USER barred")
+            connection.execute("CREATE USER crowded CONNECTION LIMIT 0")
         rules = made.folder / "data" / "pg_hba.conf"
         more = "local all guarded scram-sha-256\nlocal all barred reject\n"
         rules.write_text(more + rules.read_text())
@@ -79,6 +80,14 @@ def test_what_waiting_does_not_change_ends_at_once(server: Postgres, of: str, wo
 
     with pytest.raises(LoginRefused, match=f"{words}.*an existing database.*PGPASSWORD"):
         await_server(Database(of.format(server.folder)), never, sleep=never)
+
+
+def test_a_server_without_a_connection_left_is_said_to_be_full(server: Postgres) -> None:
+    """Waiting may change that, so it is away; that it runs and is named rightly is known."""
+    crowded = Database(server.address.replace("tester@", "crowded@"))
+    with pytest.raises(DatabaseAway, match=r"no connection left .* raise max_connections") as told:
+        connect(crowded)
+    assert not isinstance(told.value, LoginRefused)
 
 
 @pytest.fixture

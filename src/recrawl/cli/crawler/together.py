@@ -120,7 +120,8 @@ async def run_together(
         await _told(cluster, crawl, settings, ended=stop.is_set(), quiet=quiet)
 
     def trouble(words: str) -> None:
-        if not quiet:
+        counts.emit("state-away", {"said": words})
+        if not quiet or counts.then is None:
             note(f"Note: {words}; going on as soon as that is over")
 
     async with open_cluster(settings, member, events=counts, once=once) as cluster:

@@ -7,6 +7,7 @@ Longer than most modules because all that a server may answer is told apart here
 """
 
 import contextlib
+import logging
 import re
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -51,6 +52,7 @@ _REFUSED: Final = re.compile(
     r'|(database|role|user) "[^"]*" does not exist|no such (database|user)'
     r"|permission denied for database|SSL was required|certificate|invalid (\w+ value|port number)"
 )
+_CROWDED: Final = re.compile(r"too many (clients|connections)|connection slots|no more connections")
 PATIENCE_S: Final = 300.0  # of a process that starts before its server
 _LEAST_PAUSE_S, _MOST_PAUSE_S = 0.5, 10.0
 _LOCK: Final = 7_239_451_817  # of whoever makes or migrates the schema, until its transaction ends
@@ -61,6 +63,10 @@ _AWAY: Final = (
     psycopg.InterfaceError,
     psycopg.errors.IdleInTransactionSessionTimeout,
 )
+
+
+# What goes wrong is told here; without a handler Python would print the library's notes of it, too.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 class Patient(psycopg.Connection[TupleRow]):
@@ -159,9 +165,13 @@ def connect(database: Database, *, name: str = "recrawl", patience_s: float = in
                 "configuration names the right user and an existing database, and that ~/.pgpass "
                 "or PGPASSWORD has the password"
             ) from error
+        is_crowded = _CROWDED.search(str(error))
         raise DatabaseAway(
-            f"{database} cannot be reached ({_line(error)}); see that it runs, and that state in "
-            "the configuration names it"
+            f"{database} has no connection left ({_line(error)}); raise max_connections there, or "
+            "have a pooler in between, such as PgBouncer"
+            if is_crowded
+            else f"{database} cannot be reached ({_line(error)}); see that it runs, and that state "
+            "in the configuration names it"
         ) from error
     if connection.info.server_version < _OLDEST:
         version = connection.info.server_version // 10_000

@@ -4,6 +4,10 @@ A process has a number that is never given again: its fence. Whoever writes lock
 number first and sees that the process has not been ended; whoever ends it waits for that lock. So
 no transaction of a process is committed after another one has taken its shards.
 
+A database may have gone back, to what a standby knew or a backup: then a number is given again, and
+rows are not what a process wrote. So it goes by number and instant of its beginning, by one server,
+and gives up shards that are not what it takes them for.
+
 A request cannot be fenced. The lease is renewed at the database, by the database's clock, and
 counted here by a clock that nobody sets, from before the renewal was sent: this process stops
 making requests one time-out before the lease ends there, and the next owner rests another time-out.
@@ -28,12 +32,14 @@ from recrawl.crawler.database.connections import (
     put_label,
     translated,
 )
-from recrawl.errors import DatabaseReadOnly, OwnershipLost, UnusableDatabase
+from recrawl.errors import DatabaseAway, DatabaseReadOnly, OwnershipLost, UnusableDatabase
 from recrawl.terms import Database
 from recrawl.uptime import monotonic_s
 from recrawl.version import VERSION
 
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
+_ME: Final = "id = %s AND started_s = %s AND NOT ended"
+_SERVER: Final = "extract(epoch FROM pg_postmaster_start_time())::float8"
 _DAY_S: Final = 86_400.0
 _LEAST_PATIENCE_S: Final = 10.0
 _STATEMENT_S: Final = 30.0  # at least, for one that writes
@@ -111,6 +117,8 @@ class Membership:
         self._silence_s = lease_s + timeout_s
         self._held_until_s = self._partitions_s = float("-inf")
         self._began_s = 0.0  # the database's instant at 0 of the clock that nobody sets
+        self._me = (0, 0.0)  # number, and the database's instant when this process joined
+        self._server = 0.0  # when it was started whose rows this process knows
         self._connection = self.connected("membership")
         try:
             make_schema(self._connection, database, shards)
@@ -163,11 +171,12 @@ class Membership:
             put_label(self._connection, "version", VERSION)
             row = self._connection.execute(
                 "INSERT INTO process (name, settings_mark, started_s, until_s) "
-                f"VALUES (%s, %s, {_NOW}, {_NOW} + %s) RETURNING id, started_s",
+                f"VALUES (%s, %s, {_NOW}, {_NOW} + %s) RETURNING id, started_s, {_SERVER}",
                 (f"{platform.node()}:{os.getpid()}", self._mark, self._lease_s + self.timeout_s),
             ).fetchone()
             assert row is not None
         self.number, self.owned = int(row[0]), {}
+        self._me, self._server = (self.number, row[1]), row[2]
         self._began_s = row[1] - monotonic_s()
         self._held_until_s = sent_s + self._lease_s
         self._make_partitions()
@@ -184,6 +193,7 @@ class Membership:
         try:
             if self.number:
                 with contextlib.suppress(OwnershipLost):
+                    self._server = self._started_s()
                     self.renew()
                     return
             self.join(seeds)
@@ -218,10 +228,10 @@ class Membership:
 
     def _make_partitions(self) -> None:
         """Have the visits of this month and the next in tables of their own."""
+        self._partitions_s = monotonic_s()
         with translated(self.database), self._connection.transaction():
             at_s = now_s(self._connection)
             make_partitions(self._connection, at_s, at_s + MONTH_S)
-        self._partitions_s = monotonic_s()
 
     def _forget_ip_addresses(self) -> None:
         """Forget those that nobody has asked, waited for or was to leave alone for a day."""
@@ -231,44 +241,56 @@ class Membership:
                 f"AND GREATEST(rest_s, blocked_until_s) < {_NOW} - {_DAY_S}"
             )
 
+    def _started_s(self) -> float:
+        with translated(self.database):
+            (at_s,) = self._connection.execute(f"SELECT {_SERVER}").fetchone() or (0.0,)
+        return float(at_s)
+
     def renew(self) -> Standing:
         """Renew the lease, end processes whose lease has run out, and return how things stand.
 
         Raises
         ------
         OwnershipLost
-            This process has been ended by another.
+            This process has been ended by another; or others own its shards by the database, and
+            it has ended itself.
         """
         if monotonic_s() > self._partitions_s + _DAY_S:
-            self._make_partitions()
+            # Who may make no tables has visits of a new month among the others.
+            with contextlib.suppress(UnusableDatabase):
+                self._make_partitions()
             self._forget_ip_addresses()
         with translated(self.database), self._connection.transaction():
             sent_s = monotonic_s()
             bound_silence(self._connection, self._silence_s)
             kept = self._connection.execute(
-                f"UPDATE process SET until_s = {_NOW} + %s WHERE id = %s AND NOT ended "
-                "RETURNING is_over",
-                (self._lease_s + self.timeout_s, self.number),
+                f"UPDATE process SET until_s = {_NOW} + %s WHERE {_ME} RETURNING is_over",
+                (self._lease_s + self.timeout_s, *self._me),
             ).fetchone()
             if kept is not None:
                 self._end_expired()
                 rows = self._connection.execute(
                     "SELECT id FROM process WHERE NOT ended ORDER BY id"
                 ).fetchall()
-                counts = self._connection.execute(
-                    "SELECT count(*) FILTER (WHERE owner = %s), "
-                    "count(*) FILTER (WHERE owner IS NULL) FROM shard",
-                    (self.number,),
-                ).fetchone()
+                owners = self._connection.execute(
+                    "SELECT id, owner FROM shard WHERE owner IS NULL OR owner = %s", (self.number,)
+                ).fetchall()
+                # A database that went back, or a transaction of which no answer came.
+                owned = {shard for shard, owner in owners if owner is not None}
+                if owned != self.owned.keys():
+                    self._end([self.number], self.timeout_s)
+                    kept = None
         if kept is None:
             self._held_until_s = float("-inf")
-            raise OwnershipLost(f"{self.database}: another process has taken this one's place")
-        assert counts is not None
+            raise self._lost()
         self._held_until_s = sent_s + self._lease_s
         numbers = [row[0] for row in rows]
         rank = numbers.index(self.number)
         ideal = ideal_share(self.shards, rank, len(numbers))
-        return Standing(ideal, counts[0], counts[1], len(numbers), kept[0])
+        return Standing(ideal, len(owned), len(owners) - len(owned), len(numbers), kept[0])
+
+    def _lost(self) -> OwnershipLost:
+        return OwnershipLost(f"{self.database}: another process has taken this one's place")
 
     def _end_expired(self) -> None:
         rows = self._connection.execute(
@@ -297,26 +319,30 @@ class Membership:
     def fence(self, connection: Connection) -> None:
         """See, within a transaction and until its end, that this process has not been ended.
 
-        The server ends the transaction where this process is not heard of for as long as its lease:
+        And that the server is the one that it knows, as a pooler may lead to another. The server
+        ends the transaction where this process is not heard of for as long as its lease:
         cut off in the midst of it, it would keep its shards from the others for hours.
 
         Raises
         ------
         OwnershipLost
             It has been; nothing of the transaction may be kept.
+        DatabaseAway
+            The server was started anew, or is another: it may not know what this process wrote.
         """
         row = connection.execute(
-            "SELECT id, set_config('idle_in_transaction_session_timeout', %s, true), "
-            "set_config('statement_timeout', %s, true) FROM process "
-            "WHERE id = %s AND NOT ended FOR KEY SHARE",
+            f"SELECT {_SERVER}, set_config('idle_in_transaction_session_timeout', %s, true), "
+            f"set_config('statement_timeout', %s, true) FROM process WHERE {_ME} FOR KEY SHARE",
             (
                 str(int(1000 * self._silence_s)),
                 str(int(1000 * max(self._silence_s, _STATEMENT_S))),
-                self.number,
+                *self._me,
             ),
         ).fetchone()
         if row is None:
-            raise OwnershipLost(f"{self.database}: another process has taken this one's place")
+            raise self._lost()
+        if row[0] != self._server:
+            raise DatabaseAway(f"{self.database}: another server answers, or it was started anew")
 
     # -- shards --
 
@@ -354,7 +380,7 @@ class Membership:
         with translated(self.database), self._connection.transaction():
             bound_silence(self._connection, self._silence_s)
             rows = self._connection.execute(
-                "SELECT id FROM process WHERE id = %s AND NOT ended FOR UPDATE", (self.number,)
+                f"SELECT id FROM process WHERE {_ME} FOR UPDATE", self._me
             ).fetchall()
             self._end([row[0] for row in rows], 0.0)
         self.owned = {}
@@ -376,9 +402,7 @@ class Membership:
         same transaction.
         """
         with translated(self.database):
-            self._connection.execute(
-                "UPDATE process SET is_done = true WHERE id = %s", (self.number,)
-            )
+            self._connection.execute(f"UPDATE process SET is_done = true WHERE {_ME}", self._me)
 
     def end_pass(self) -> bool:
         """End the pass of all processes if every one is done; tell whether it is over.
@@ -434,8 +458,8 @@ class Membership:
         """
         with translated(self.database):
             self._connection.execute(
-                "UPDATE process SET demand = %s, pages = %s, backlog = %s WHERE id = %s",
-                (demand, pages, backlog, self.number),
+                f"UPDATE process SET demand = %s, pages = %s, backlog = %s WHERE {_ME}",
+                (demand, pages, backlog, *self._me),
             )
 
     def demands(self) -> dict[int, tuple[list[float] | None, int, int, int]]:

@@ -12,7 +12,9 @@ from typing_extensions import override
 from recrawl.crawler.ports import EventSink
 
 LEVELS: Final = ("debug", "info", "warning")
-_WARNINGS: Final = frozenset({"plan-failed", "control-failed", "control-dropped", "silence"})
+_WARNINGS: Final = frozenset(
+    {"plan-failed", "control-failed", "control-dropped", "silence", "state-away"}
+)
 _DETAILS: Final = frozenset({"visit", "control", "importance"})
 _TROUBLES: Final = frozenset({"failed", "poison", "server-error", "throttled"})
 
