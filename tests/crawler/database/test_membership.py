@@ -9,7 +9,7 @@ import pytest
 from tests.databases import Server, databases
 from tests.pooler import pooled
 
-from recrawl.crawler.database import membership
+from recrawl.crawler.database import connections, membership
 from recrawl.crawler.database.connections import connect
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
@@ -391,6 +391,21 @@ def test_births_of_before_stand_with_their_pages(database: Database) -> None:
     assert sorted(rows) == [(3, 3, "3", "page", 5.0, 0.0), (3, 11, "11", "page", 5.0, 0.0)]
     assert reader.worths.births() == [Birth(11, 11, Kind.PAGE, 3.5, 60.0, 1.25, 7.0, None, None)]
     reader.close()
+
+
+def test_tables_are_brought_up_to_date_whatever_limit_a_user_has(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit of half a minute would never have millions of pages written anew."""
+    name = database.address.split("/")[3].partition("?")[0]
+    with psycopg.connect(database.address, autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {name} SET statement_timeout = '50s'".encode())
+    noted = "CREATE TABLE noted AS SELECT current_setting('statement_timeout') AS said"
+    monkeypatch.setattr(connections, "migrations", lambda: [*migrations(), noted])
+    Membership(database, shards=8).close()
+
+    with psycopg.connect(database.address) as connection:
+        assert connection.execute("SELECT said FROM noted").fetchall() == [("0",)]
 
 
 def test_a_table_that_is_gone_may_be_a_newer_version_s_doing(

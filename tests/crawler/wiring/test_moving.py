@@ -3,11 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
+import pytest
 from tests.databases import Server, databases
 
+from recrawl.crawler.database.connections import Connection
 from recrawl.crawler.frontier.store import DATABASE, open_state
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.wiring import moving
 from recrawl.crawler.wiring.moving import move_from_database, move_into_database
 from recrawl.terms import Document
 
@@ -24,6 +28,31 @@ def _page(number: int, saying: str, foot: str = "All rights reserved") -> Docume
     ]
     told = "\n".join(["Home", "Products", *text, "Imprint", foot])
     return Document(f"http://a.test/{number}", f"Story {number}", told, 5.0, b"s")
+
+
+def test_a_move_takes_as_long_as_it_takes(
+    databases: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever limits are set for those who log in, and whatever made the tables has set."""
+    (tmp_path / "state").mkdir()
+    open_state(tmp_path / "state" / DATABASE).close()
+    database, limits = databases.database(), set[str]()
+    name = database.address.split("/")[3].partition("?")[0]
+    with psycopg.connect(database.address, autocommit=True) as connection:
+        for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
+            connection.execute(f"ALTER DATABASE {name} SET {limit} = '50s'".encode())
+
+    def note(connection: Connection, *_: object) -> int:
+        for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
+            limits.update(connection.execute(f"SHOW {limit}".encode()).fetchone() or ())
+        return 0
+
+    monkeypatch.setattr(moving, "rows_into_database", lambda _, into, __: note(into))
+    monkeypatch.setattr(moving, "rows_from_database", note)
+    move_into_database(tmp_path / "state", database, 16)
+    move_from_database(database, tmp_path / "back")
+
+    assert limits == {"0"}
 
 
 def test_what_hosts_repeat_and_draw_is_known_at_the_other_end(

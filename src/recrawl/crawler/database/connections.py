@@ -266,6 +266,19 @@ def bound_silence(connection: Connection, idle_s: float) -> None:
     )
 
 
+def take_time(connection: Connection) -> None:
+    """Have nothing of this transaction ended for how long it takes, whatever a user's settings say.
+
+    What is done once, of all rows, takes as long as it takes.
+
+    Parameters
+    ----------
+    connection : within a transaction
+    """
+    bound_silence(connection, 0.0)
+    connection.execute("SELECT set_config('statement_timeout', '0', true)")
+
+
 def now_s(connection: Connection) -> float:
     """Return the database's instant, in seconds since the epoch."""
     return float(_value(connection, _NOW))
@@ -324,6 +337,7 @@ def make_schema(connection: Connection, database: Database, shards: int) -> None
     """
     scripts = migrations()
     with translated(database), connection.transaction():
+        take_time(connection)
         bound_silence(connection, _SILENCE_S)
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         version = _version(connection)

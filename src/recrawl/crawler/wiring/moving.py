@@ -8,6 +8,7 @@ from recrawl.crawler.database.connections import (
     connect,
     is_empty,
     make_schema,
+    take_time,
     translated,
 )
 from recrawl.crawler.frontier.postgres.moving import rows_from_database, rows_into_database
@@ -50,7 +51,9 @@ def move_into_database(state: Path, database: Database, shards: int) -> int:
                 raise InputError(f"{database} is not empty; make one with `createdb`, and name it")
         with translated(database), told(state / DATABASE), connection.transaction():
             make_schema(connection, database, shards)  # all or nothing, the tables included
+            take_time(connection)
             n_pages = rows_into_database(db, connection, shards)
+            take_time(connection)
             if index_exists(state / "index"):
                 source = TantivyIndex(state / "index", read_only=True)
                 stack.callback(source.close)
@@ -89,6 +92,7 @@ def move_from_database(database: Database, state: Path) -> int:
             connection.transaction(),
             told(part / DATABASE),
         ):
+            take_time(connection)
             db.execute("BEGIN IMMEDIATE")
             n_pages = rows_from_database(connection, db)
             db.execute("COMMIT")
