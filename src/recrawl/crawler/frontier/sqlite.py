@@ -735,8 +735,8 @@ class SqliteFrontier(Statements, Frontier):
         with translated(self._path):
             last = self._value("last_visit_number")
             query = self._q["visited_since" if since_visit else "visited_ever"]
-            rows = self._db.execute(query, {"since": since_visit}).fetchall()
-        return np.array([row[0] for row in rows], np.int64), last
+            rows = self._db.execute(query, {"since": since_visit})
+            return np.fromiter((number for (number,) in rows), np.int64), last
 
     @override
     def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS) -> Evidence:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LANGUAGES", "TantivyIndex"]
 
-_HEAP_BYTES: Final = 16 * 1024 * 1024  # some hundred pages, for a commit of which it is made
+_HEAP_BYTES: Final = 15_000_000  # the least: some hundred pages, for a commit of which it is made
 _MERGING_S: Final = 5.0
 _RENAMED: Final = 50  # pages of a commit
 _BROUGHT: Final = 5_000  # copies of a commit

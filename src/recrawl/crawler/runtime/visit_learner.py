@@ -11,7 +11,7 @@ from recrawl.crawler.control.revisiting.believed import Believed
 from recrawl.crawler.ports import Offload, Visits
 from recrawl.kernels.arrays import is_among
 
-_PART: Final = 5_000  # pages that are read or written at once
+_PART: Final = 1_000  # pages that are read or written at once
 _WHOLE: Final = 500  # the same, with up to a hundred visits of each: no compiler is loaded for them
 _NEW: Final = 4  # visits of a page that is known, of which all but one may be new
 _OF_LATE: Final = 12  # visits of a page within the last three rounds, which clocks are told

@@ -11,6 +11,7 @@ is chosen by several parameters and says what other pages say is a list that was
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
+from struct import Struct
 from typing import Final, NamedTuple
 
 from recrawl.crawler.control.addresses.address_kinds import numbered_branch
@@ -63,6 +64,7 @@ class _Near(NamedTuple):
 
 
 _NOTHING: Final = _Near(0, 0, 0)
+_PACKED: Final = Struct("=Qqq")
 
 
 class Novelty:
@@ -79,7 +81,7 @@ class Novelty:
         self._listed: set[int] = set()  # words of lists, and lists that go on with nothing
         self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
-        self._near: dict[int, _Near] = {}  # by address
+        self._near: dict[int, bytes] = {}  # by address, packed, as there are many
         # By query, how far the nearest page with it is from a seed, how much it says, below 0, and
         # which it is.
         self._asked: dict[int, tuple[int, int, int]] = {}
@@ -192,14 +194,18 @@ class Novelty:
         return self._views.is_as_others(hash((host_of(url), shown)), told)
 
     def _near_of(self, url: str) -> _Near:
-        return self._near.get(hash(url), _NOTHING)
+        return self._near_by(hash(url))
+
+    def _near_by(self, mark: int) -> _Near:
+        near = self._near.get(mark)
+        return _NOTHING if near is None else _Near(*_PACKED.unpack(near))
 
     def keep_near(self, url: str, says: Gist, title: str, depth: int) -> None:
         """Remember what a page says nearly, and where others with its query are views of it."""
         if len(self._near) > _MOST_KEPT:
             self._near.clear()
             self._asked.clear()
-        self._near[hash(url)] = _Near(says.near, says.heading, hash(title))
+        self._near[hash(url)] = _PACKED.pack(says.near, says.heading, hash(title))
         self._views.keep(url, says)
         if (mark := _query_mark(url)) is not None:
             one = (depth, -says.beside.bit_count(), hash(url))
@@ -214,7 +220,7 @@ class Novelty:
         face = face_of(url)
         wider = [hash(base) for base in (less_specific(url) if face is None else face[1])]
         wider += self._asked_nearer(url, says, depth)
-        is_twin = any(is_near(self._near.get(mark, _NOTHING).says, says.near) for mark in wider)
+        is_twin = any(is_near(self._near_by(mark).says, says.near) for mark in wider)
         return is_twin or self._is_place_in_page(url, says)
 
     def _asked_nearer(self, url: str, says: Gist, depth: int) -> list[int]:
