@@ -32,7 +32,7 @@ from recrawl.crawler.database.connections import (
     put_label,
     translated,
 )
-from recrawl.errors import DatabaseAway, DatabaseReadOnly, OwnershipLost, UnusableDatabase
+from recrawl.errors import DatabaseReadOnly, OwnershipLost, UnusableDatabase
 from recrawl.terms import Database
 from recrawl.uptime import monotonic_s
 from recrawl.version import VERSION
@@ -253,7 +253,7 @@ class Membership:
         ------
         OwnershipLost
             This process has been ended by another; or others own its shards by the database, and
-            it has ended itself.
+            it has ended itself; or the server is not the one that :meth:`fence` knows.
         """
         if monotonic_s() > self._partitions_s + _DAY_S:
             # Who may make no tables has visits of a new month among the others.
@@ -264,10 +264,12 @@ class Membership:
             sent_s = monotonic_s()
             bound_silence(self._connection, self._silence_s)
             kept = self._connection.execute(
-                f"UPDATE process SET until_s = {_NOW} + %s WHERE {_ME} RETURNING is_over",
+                f"UPDATE process SET until_s = {_NOW} + %s WHERE {_ME} "
+                f"RETURNING is_over, {_SERVER}",
                 (self._lease_s + self.timeout_s, *self._me),
             ).fetchone()
             if kept is not None:
+                self._check_server(kept[1])
                 self._end_expired()
                 rows = self._connection.execute(
                     "SELECT id FROM process WHERE NOT ended ORDER BY id"
@@ -288,6 +290,10 @@ class Membership:
         rank = numbers.index(self.number)
         ideal = ideal_share(self.shards, rank, len(numbers))
         return Standing(ideal, len(owned), len(owners) - len(owned), len(numbers), kept[0])
+
+    def _check_server(self, started_s: float) -> None:
+        if started_s != self._server:
+            raise OwnershipLost(f"{self.database}: another server answers, or it was started anew")
 
     def _lost(self) -> OwnershipLost:
         return OwnershipLost(f"{self.database}: another process has taken this one's place")
@@ -327,8 +333,7 @@ class Membership:
         ------
         OwnershipLost
             It has been; nothing of the transaction may be kept.
-        DatabaseAway
-            The server was started anew, or is another: it may not know what this process wrote.
+            Or the server was started anew, or is another: it may not know what this process wrote.
         """
         row = connection.execute(
             f"SELECT {_SERVER}, set_config('idle_in_transaction_session_timeout', %s, true), "
@@ -341,8 +346,7 @@ class Membership:
         ).fetchone()
         if row is None:
             raise self._lost()
-        if row[0] != self._server:
-            raise DatabaseAway(f"{self.database}: another server answers, or it was started anew")
+        self._check_server(row[0])
 
     # -- shards --
 
