@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import special, stats
 from tests.oracles.regular_visits import estimate_from_regular_visits, naive_rates
@@ -319,6 +321,32 @@ def test_pages_that_are_visited_for_their_signals_do_not_hide_silent_changes() -
     assert found.precision == pytest.approx(true / (true + false), abs=0.05)
     assert learn_signal_quality(*columns).recall > 0.65, "as if all changed alike"
     assert learn_signal_quality(*columns, pages=np.array(pages)).recall < found.recall - 0.03
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 4),
+            st.floats(1e-3, 1e9),
+            st.floats(0.0, 0.5),
+            st.integers(0, 20),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_whatever_visits_found_signals_have_a_quality(visits: list[tuple[float, ...]]) -> None:
+    pages, elapsed, unheard, signals, changed = map(np.array, zip(*visits, strict=True))
+
+    found = learn_signal_quality(
+        elapsed, signals * 1.0, changed, pages=pages, unheard=unheard * elapsed
+    )
+
+    assert 0.0 < found.recall < 1.0
+    assert 0.0 < found.precision < 1.0
+    assert found.log_odds > 0.0
+    assert np.isfinite([found.change_rate, found.signal_rate, found.log_odds_error]).all()
 
 
 def test_of_pages_that_change_seldom_more_signals_are_false() -> None:

@@ -17,6 +17,7 @@ _EXACT: Final = 1e-5  # of the logarithm of each number, by which the last step 
 _STEPS: Final = 2_000
 _SURE: Final = 0.999
 _LEAP: Final = 30.0  # steps that one is lengthened to at most
+_FURTHEST: Final = 5.0  # in the logarithm of each number
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def learn_signal_quality(
     InvalidModel
         A number is outside its domain, or there is no visit.
     NotConverged
-        After 2,000 steps.
+        After 2,000 steps, as where next to nothing was heard.
 
     Notes
     -----
@@ -106,8 +107,8 @@ def learn_signal_quality(
         own = np.searchsorted(ordered[np.append(True, ordered[1:] != ordered[:-1])], pages)
     known = _SignalledVisits(elapsed, missed, n_signals, changed, own, prior_visits)
     at, iteration, residual = known.guess(), 0, np.inf
-    while residual >= _EXACT:
-        if iteration >= _STEPS:
+    while not residual < _EXACT:
+        if iteration >= _STEPS or np.isnan(residual):
             raise NotConverged("signal quality", iterations=iteration, residual=residual)
         iteration += 2
         once = known.step(at)
@@ -116,7 +117,8 @@ def learn_signal_quality(
         residual = float(np.max(np.abs(twice - once)))
         lengths = np.linalg.norm(first), max(float(np.linalg.norm(second)), 1e-150)
         leap = min(max(float(lengths[0]) / lengths[1], 1.0), _LEAP)
-        at = twice if residual < _EXACT else at + leap * (2.0 * first + leap * second)
+        further = np.clip(leap * (2.0 * first + leap * second), -_FURTHEST, _FURTHEST)
+        at = twice if residual < _EXACT else at + further
     recall, false, rates = known.of(at)
     rate = float(rates.mean())
     precision = recall * rate / (recall * rate + false)
@@ -175,14 +177,14 @@ class _SignalledVisits:
     ) -> None:
         self._n_pages = int(pages.max()) + 1
         self._known = np.bincount(pages, elapsed, self._n_pages)
-        self._heard = max(float((elapsed - missed).sum()), 1e-9 * float(elapsed.sum()))
-        self._heard *= 1.0 + prior_visits / elapsed.size
+        self._heard = float((elapsed - missed).sum() + prior_visits * elapsed.mean())
         self._n, self._prior = float(n.sum()), prior_visits
+        self._rate = (float(np.count_nonzero(changed)) + 0.5) / float(elapsed.sum())
         self._changed = elapsed[changed], missed[changed], n[changed], pages[changed]
 
     def guess(self) -> Vector:
         """Return where to start: half of the changes signalled, a tenth of the signals false."""
-        rate = np.log(max(self._changed[0].size, 0.5) / self._known.sum())
+        rate = np.log(self._rate)
         false = np.log((0.1 * self._n + self._prior) / self._heard)
         return np.concatenate([[0.0, false], np.full(self._n_pages, rate)])
 
@@ -209,7 +211,8 @@ class _SignalledVisits:
         silent, unheard, told, given = self._hazards(at)
         silent, unheard, told = given * silent, given * unheard, given * told
         n_silent, n_told = silent.sum(), told.sum()
-        spread = _SHAPE / np.exp(at[2:]).mean()
+        # Half an imaginary page holds the mean where all visits found the same.
+        spread = _SHAPE * (self._n_pages + 0.5) / (np.exp(at[2:]).sum() + 0.5 * self._rate)
         counts = np.bincount(self._changed[3], silent + unheard + told, self._n_pages)
         rates = np.log((_SHAPE + counts) / (spread + self._known))
         recall = np.log((n_told + unheard.sum() + 0.5) / (n_silent + 0.5))
