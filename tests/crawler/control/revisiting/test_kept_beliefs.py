@@ -244,6 +244,11 @@ def test_what_is_known_of_a_host_by_now_stays() -> None:
     assert second.hosts.trust(np.zeros(1, np.int64)).tolist() == trust.tolist()
 
 
+def test_of_pages_that_are_new_nothing_is_known_yet() -> None:
+    """Whatever is asked first."""
+    assert np.isnan(made().trust_in_dates(np.array([7, 8]))).all()
+
+
 def latest(evidence: Evidence, n: int) -> Evidence:
     """The last so many visits of each page."""
     back = np.arange(evidence.page.size)[::-1] % (evidence.page.size // evidence.page_ids.size)

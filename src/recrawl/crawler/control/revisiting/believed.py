@@ -335,7 +335,8 @@ class Believed:
         One minus what a signal leaves of the chance of being fresh, or 0 where most are not true;
         nan: it has not shown yet.
         """
-        hosts = self.groups[0, self.control_of(page_ids)[1]]
+        _, rows = self.control_of(page_ids)  # pages that are new grow what is known of rows
+        hosts = self.groups[0, rows]
         is_known, shares = np.isfinite(self.hosts.trust(hosts)), self.hosts.worth_of(hosts)[1]
         return np.where(is_known, page_precisions(shares, self.rates(page_ids)[0], hosts), np.nan)
 
