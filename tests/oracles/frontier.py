@@ -717,9 +717,12 @@ class PlainFrontier(Frontier):
 
     def _unheard_s(self, page: _Page, visited_at_s: float) -> float:
         announcer, seen_s = self._announcers.get(page.host_id), _seen_s(page)
-        if announcer is None or seen_s is None:
+        if seen_s is None:
             return page.unheard_s
-        return page.unheard_s + max(0.0, visited_at_s - max(announcer.heard_s, seen_s))
+        is_listed = page.lastmod_s is not None and not page.n_announced
+        unknown_s = -inf if is_listed else visited_at_s
+        heard_s = unknown_s if announcer is None else announcer.heard_s
+        return page.unheard_s + max(0.0, visited_at_s - max(heard_s, seen_s))
 
     def _last_visits_s(self, page_ids: Sequence[int]) -> NDArray[np.float64]:
         last = [self._pages[page_id].last_visit_s for page_id in page_ids]

@@ -5,7 +5,8 @@ its address names what it alone is called. Nor does a page that says nearly what
 of its parameters or the number at its end, or what its thing says, or part of it, or its title and
 else what is shown of others, or what is nearer to a seed and has the same query; nor what a page is
 made of or is as a file, nor a version or another view of a page or of a thing that is known. What
-is chosen by several parameters and says what other pages say is a list that was narrowed.
+is chosen by several parameters and says what other pages say is a list that was narrowed. The
+module is longer than most, as it is one memory of all that was shown.
 """
 
 import re
