@@ -166,6 +166,30 @@ def test_a_git_repository_becomes_a_history(
     assert sum("false" in line for line in pages.read_text().splitlines()) == 1
 
 
+def test_recall_is_learned_from_pages_that_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of the changes are signalled, and visited at once: silent ones show on slow pages."""
+    random = np.random.default_rng(3)
+    rows = ["url,visited_at,changed,signals"]
+    for page, rate in enumerate(np.exp(1.5 * random.standard_normal(80))):
+        at = 0.0
+        for _ in range(20):
+            told = random.exponential(2.0 / rate)
+            gap = min(told, random.uniform(2.0, 8.0)) + 0.01
+            at += gap
+            n = int(told < gap)
+            changed = n or random.random() < -np.expm1(-0.5 * rate * gap)
+            rows.append(f"https://h.test/{page},{stamp(at)},{str(bool(changed)).lower()},{n}")
+    visits = tmp_path / "visits.csv"
+    visits.write_text("\n".join(rows))
+
+    code, shown, err = run(capsys, "fit", "changes", visits, "--json")
+
+    assert code == 0, err
+    assert json.loads(shown)["signals"]["signals"]["recall"] == pytest.approx(0.5, abs=0.06)
+
+
 def test_change_rates_are_learned_from_visits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

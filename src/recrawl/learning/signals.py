@@ -65,7 +65,8 @@ def learn_signal_quality(
     n_signals : shape (v,), signals between them, >= 0
     changed : shape (v,)
     pages : shape (v,), numbers of the pages that were visited; default: all change at one rate
-    unheard : shape (v,), part of the time elapsed of which nobody heard what was signalled
+    unheard : shape (v,), part of the time elapsed of which nobody heard what was signalled; what
+        is below 0 or beyond that time counts as the end of it
     prior_visits : weight of the prior, that a signal says nothing, > 0
 
     Returns
@@ -101,6 +102,8 @@ def learn_signal_quality(
     if not np.all(np.isfinite(n_signals) & (n_signals >= 0)):
         raise InvalidModel("n_signals must be finite and >= 0")
     missed = np.clip(np.broadcast_to(unheard, elapsed.shape), 0.0, elapsed)
+    if not np.all(np.isfinite(missed)):
+        raise InvalidModel("unheard must be finite")
     own = np.zeros(elapsed.size, np.int64)
     if pages is not None:
         ordered = np.sort(pages)

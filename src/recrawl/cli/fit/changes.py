@@ -168,6 +168,7 @@ def _signals(read: _Visits, elapsed: NDArray[np.float64]) -> dict[str, SignalQua
             elapsed[sources == name],
             read.signals[sources == name],
             read.told.changed[sources == name],
+            pages=read.told.page[sources == name],
         )
         for name in np.unique(sources)
     }
