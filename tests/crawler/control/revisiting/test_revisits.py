@@ -230,6 +230,36 @@ def test_what_is_promised_counts_on_announcements() -> None:
     assert promised(0.0) < 1e-9
 
 
+def test_pages_that_wait_for_a_visit_count_without_one() -> None:
+    """And what leaves no budget for them stretches the others' intervals until all is paid for."""
+    control, rows = RevisitControl(np.ones(2), 1.0), np.arange(2)
+    control.observe(np.repeat(rows, 30), np.tile(np.arange(1, 31.0), 2), np.arange(60) % 3 == 0)
+    control.rely_on(rows, np.full(2, 5.0), np.full(2, 0.5))
+    control.observe_signals(rows[:1])
+    crawl_rates, heard = np.full(2, 0.25), np.zeros(2)
+
+    _, visits = control.kept_fresh(rows, crawl_rates, heard)
+    share = control.paid_for(rows, crawl_rates, heard, 0.8 * visits[1])
+
+    assert visits[0] == 0.0
+    assert visits[1] > 0.25
+    assert 0.0 < share < 0.8
+    assert control.kept_fresh(rows, share * crawl_rates, heard)[1].sum() <= 0.81 * visits[1]
+    assert control.paid_for(rows, crawl_rates, heard, visits[1]) == 1.0
+
+
+@pytest.mark.parametrize(("precision", "learns"), [(0.4, False), (0.6, True)])
+def test_what_is_mostly_false_of_a_page_teaches_nothing_before_a_visit(
+    precision: float, learns: bool
+) -> None:
+    control = RevisitControl(np.ones(1), 1.0)
+    before = control.beliefs.evidence.copy()
+
+    control.hear_changes(np.zeros(1, np.int64), np.array([precision]), np.ones(1))
+
+    assert np.array_equal(control.beliefs.evidence, before) is not learns
+
+
 @pytest.mark.parametrize("worth", [1.5, 2.0, 4.0])
 @pytest.mark.parametrize("every", [4.0, 12.0])
 def test_what_is_promised_counts_visits_that_wait_for_more_announcements(
