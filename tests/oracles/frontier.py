@@ -721,7 +721,12 @@ class PlainFrontier(Frontier):
             return page.unheard_s
         is_listed = page.lastmod_s is not None and not page.n_announced
         unknown_s = -inf if is_listed else visited_at_s
-        heard_s = unknown_s if announcer is None else announcer.heard_s
+        heard_s = None if announcer is None else announcer.heard_s
+        finder = self._pages.get(page.found.found_on or 0)
+        if finder is not None and finder.found.kind is not Kind.PAGE:
+            read_s = finder.last_visit_s or -inf
+            heard_s = read_s if heard_s is None else max(heard_s, read_s)
+        heard_s = unknown_s if heard_s is None else heard_s
         return page.unheard_s + max(0.0, visited_at_s - max(heard_s, seen_s))
 
     def _last_visits_s(self, page_ids: Sequence[int]) -> NDArray[np.float64]:

@@ -161,6 +161,19 @@ def test_between_plans_pages_are_due_by_the_same_rule(budget: float) -> None:
     assert control._fill(page, control.price[0]) == pytest.approx(due_after, rel=0.01)
 
 
+@pytest.mark.slow
+def test_clocks_of_directories_do_not_slow_down_as_changes_are_announced() -> None:
+    """A visit that nothing announced is to find only what nothing announces."""
+    history = poisson(150, seed=1, spread=1.2)
+    told = draw_announcements(history, SignalRates(0.8))
+    replay = _Replay(Backtest(history, 1.0 * history.n_pages, told=told), "foresight")
+    replay.run(lambda _: None)
+    control, rows = replay._control, np.arange(history.n_pages)
+    passed = history.end - control.last
+    paces = control.clocked(rows, history.end)[passed > 0.0] / passed[passed > 0.0]
+    assert np.median(paces) > 0.9  # 0.6 to 0.7 where they are told of all changes
+
+
 @pytest.mark.parametrize("policy", ["recrawl", "foresight"])
 @pytest.mark.parametrize(
     ("rates", "gain"), [(SignalRates(0.5, 0.9), 0.015), (SignalRates(1.0), 0.085)]

@@ -494,6 +494,35 @@ class FrontierSuite:
         assert evidence.unheard_s.tolist() == [9.0 + 14.0 + 840.0]
         assert now.n_announced.tolist() == now.unheard_s.tolist() == [0.0]
 
+    @pytest.mark.parametrize("planned", [False, True])
+    @pytest.mark.parametrize("kind", [Kind.SITEMAP, Kind.PAGE])
+    def test_what_a_page_was_found_in_is_heard_when_it_is_read(
+        self, frontier: Frontier, kind: Kind, planned: bool
+    ) -> None:
+        """Where it is a listing, be it read after the last plan, or before there is one."""
+        frontier.admit([replace(_found("/map"), kind=kind)], 0.0, ANY)
+        (finder,) = self._leased(frontier)
+        frontier.complete([_update(finder, 10.0, due_s=60.0)])
+        dated = replace(_found("/1"), lastmod_s=5.0, found_on=finder.page_id)
+        frontier.admit([dated], 10.0, ANY)
+        (page,) = self._leased(frontier, now_s=10.0)
+        frontier.complete([_update(page, 20.0, due_s=100.0)])
+        if planned:
+            frontier.save_announcers({page.host_id: Announcer(0.5, 0.9, 30.0)})
+        (finder,) = self._leased(frontier, now_s=60.0)
+        frontier.admit([replace(dated, lastmod_s=50.0)], 60.0, ANY)
+        frontier.complete([_update(finder, 60.0, due_s=900.0)])
+        (page,) = self._leased(frontier, now_s=100.0)
+        frontier.complete([_update(page, 100.0, Outcome.CHANGED, due_s=990.0)])
+
+        evidence = frontier.evidence([page.page_id])
+
+        hidden = 50.0 - 20.0  # before the date that is told
+        if kind is Kind.SITEMAP:
+            assert evidence.unheard_s.tolist() == [hidden + 40.0]
+        else:
+            assert evidence.unheard_s.tolist() == [hidden + (70.0 if planned else 0.0)]
+
     @pytest.mark.parametrize("lastmod_s", [None, 5.0, 70.0])
     def test_before_announcements_are_known_of_nothing_is_heard(
         self, frontier: Frontier, lastmod_s: float | None

@@ -181,7 +181,8 @@ UPDATE page SET signature = :signature, etag = NULL, last_modified = NULL, raw_h
                  WHEN state = 'indexed' THEN 'discovered' ELSE state END
 WHERE id = :page_id;
 
--- Until a first plan has seen announcements of the host, nobody knows what else was to be heard.
+-- What the listing says that a page was found in was heard when that was read last, be it after the last plan. Of
+-- other pages nobody knows what was to be heard until a first plan has seen announcements of the host.
 -- name: add_visit
 INSERT INTO visit (page_id, visited_at_s, outcome, status, changed, interval_s, fetch_s,
     received_bytes, note, modified_s, seen_s, signalled, unheard_s)
@@ -189,9 +190,13 @@ VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetc
     :received_bytes, :note, :modified_s, :seen_s,
     (SELECT (lastmod_s > coalesce(seen_s, last_visit_s)) * max(n_announced, 1)
      FROM page WHERE id = :page_id),
-    coalesce((SELECT unheard_s + coalesce(max(0, :visited_at_s - max(coalesce(seen_s, last_visit_s),
-            coalesce(heard_s, iif(lastmod_s IS NULL OR n_announced, :visited_at_s, 0)))), 0)
-        FROM page JOIN host ON host.id = host_id WHERE page.id = :page_id), 0));
+    coalesce((SELECT page.unheard_s + coalesce(max(0, :visited_at_s - max(coalesce(page.seen_s, page.last_visit_s),
+            coalesce(heard_s, listing.last_visit_s,
+                iif(page.lastmod_s IS NULL OR page.n_announced, :visited_at_s, 0)),
+            coalesce(listing.last_visit_s, 0))), 0)
+        FROM page JOIN host ON host.id = page.host_id
+            LEFT JOIN page AS listing ON listing.id = page.found_on AND listing.kind <> 'page'
+        WHERE page.id = :page_id), 0));
 
 -- name: complete
 UPDATE page SET tier = :tier, visits = visits + 1,
