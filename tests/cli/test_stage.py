@@ -17,7 +17,7 @@ def test_a_plan_counts_for_as_long_as_it_was_in_force() -> None:
     promises = Promises(CountingSink())
     assert promises.over(100.0, 200.0) == (None, None)
     for at_s, freshness, waiting in [(1, 0.1, 0), (2, 0.2, 50), (110, 0.8, 100), (190, 0.9, 0)]:
-        plan = {"at_s": float(at_s), "pages": 100, "waiting": waiting, "freshness": freshness}
+        plan = {"at_s": float(at_s), "share": 100 / (100 + waiting), "freshness": freshness}
         plan["estimate"] = 0.5 * freshness
         promises.emit("plan", plan)
 
@@ -44,8 +44,8 @@ def test_the_plan_beats_uniform_and_proportional_on_the_demos_web() -> None:
 @pytest.mark.slow
 @pytest.mark.xfail(
     strict=True,
-    reason="promised 78.3, came true 82.8: of the pages that plans have, 84.5 of 84.2; but those "
-    "that wait for a first visit, 7 %, count like all others, though they are worth the least",
+    reason="promised 77.8, came true 82.7, a plan each day, between 70.6 and 83.4 from one to the "
+    "next: what is announced helps more than is believed, and why is not known",
 )
 def test_what_plans_promise_on_the_demos_web_comes_true() -> None:
     assert played(OWN).promised == pytest.approx(played(OWN).weighted_freshness, abs=0.04)

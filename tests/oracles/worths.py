@@ -98,14 +98,17 @@ class PlainWorths(Worths):
         return list(dict.fromkeys(page.host_id for page in new if page.is_new))
 
     @override
-    def depths(self) -> list[tuple[int, int, int, int]]:
+    def depths(self) -> list[tuple[int, int, int, int, float]]:
         counts: dict[tuple[int, int], list[int]] = {}
+        waiting: dict[tuple[int, int], float] = {}
         for page in self.pages():
             if page.kind is Kind.PAGE:
                 of = counts.setdefault((page.host_id, page.depth), [0, 0])
                 of[0] += 1
                 of[1] += page.n_visits > 0
-        return [(*key, of[0], of[1]) for key, of in sorted(counts.items())]
+                key = page.host_id, page.depth
+                waiting[key] = waiting.get(key, 0.0) + (0.0 if page.n_visits else page.weight)
+        return [(*key, of[0], of[1], waiting[key]) for key, of in sorted(counts.items())]
 
     @override
     def births(self) -> list[Birth]:

@@ -268,8 +268,8 @@ class Worths(Protocol):
         """Keep what pages are worth; return the hosts whose pages never visited changed order."""
         ...
 
-    def depths(self) -> list[tuple[int, int, int, int]]:
-        """Host, links from a seed, how many pages are there, and how many of them were visited."""
+    def depths(self) -> list[tuple[int, int, int, int, float]]:
+        """Host, links from a seed, pages there, how many were visited, what the others weigh."""
         ...
 
     def births(self) -> list[Birth]:

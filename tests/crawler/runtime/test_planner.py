@@ -241,7 +241,7 @@ def test_a_plan_leaves_what_is_born_its_first_visits(monkeypatch: pytest.MonkeyP
     """What appears on a page is worth what pages usually are, and so is what it leads to."""
     born = [Birth(1, 1, Kind.PAGE, n=5.0, exposure_s=5e4)]
     monkeypatch.setattr(SqliteWorths, "births", lambda _: born)
-    monkeypatch.setattr(SqliteWorths, "depths", lambda _: [(1, 0, 1, 1), (1, 1, 6, 0)])
+    monkeypatch.setattr(SqliteWorths, "depths", lambda _: [(1, 0, 1, 1, 0.0), (1, 1, 6, 0, 6.0)])
     frontier = Held(4)
     frontier.weights = np.array([1.0, 2.0, 3.0, 10.0])
 
@@ -591,6 +591,7 @@ def test_what_waits_is_told_of_a_plan(weight: float) -> None:
             "freshness": 0.8,
             "estimate": pytest.approx(estimate.value) if weight else 0.0,
             "waiting": 7,
+            "share": 4 * weight / (4 * weight + 4.0),  # four addresses wait, of weight 1
         }
     ]
 

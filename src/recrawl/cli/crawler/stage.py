@@ -126,12 +126,10 @@ class Promises(EventSink):
     @override
     def emit(self, event: str, fields: Mapping[str, object]) -> None:
         if event == "plan":
-            at_s, pages, waiting, freshness, estimate = (
-                float(str(fields[name]))
-                for name in ("at_s", "pages", "waiting", "freshness", "estimate")
-            )
             # A plan speaks of the pages that it has: those not yet visited are stale.
-            share = pages / max(pages + waiting, 1.0)
+            at_s, share, freshness, estimate = (
+                float(str(fields[name])) for name in ("at_s", "share", "freshness", "estimate")
+            )
             self._at_s.append(at_s)
             self._heard.append((freshness * share, estimate * share))
         self._then.emit(event, fields)

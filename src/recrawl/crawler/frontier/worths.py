@@ -64,7 +64,7 @@ class SqliteWorths(Part, Worths):
         return list(hosts)
 
     @override
-    def depths(self) -> list[tuple[int, int, int, int]]:
+    def depths(self) -> list[tuple[int, int, int, int, float]]:
         return self._rows("depths")
 
     @override

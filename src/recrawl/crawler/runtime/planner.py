@@ -50,6 +50,7 @@ _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
 _COPY: Final = 0.05  # of its weight, for a page that says what another one says
 _Rows: TypeAlias = list[tuple[int, ...]]
+_Depths: TypeAlias = list[tuple[int, int, int, int, float]]
 _Went: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
@@ -143,6 +144,7 @@ class Planner:
             return None
         told = await world.on_state(self._brought)
         heard_s = await self._on_plan(self._learn_births, *told, pages)
+        weighs, waits = float(pages.weights.sum()), sum(row[4] for row in told[2])
         del told  # objects for all pages: solving takes memory of its own
         solved = await self._on_plan(self._solve, pages, backlog, heard_s, world.clock.now_s())
         if solved is None:  # a policy that knows no plan: due times stay as its visits set them
@@ -163,6 +165,7 @@ class Planner:
                 "freshness": solved.record.freshness,
                 "estimate": solved.estimate.value if solved.estimate else 0.0,
                 "waiting": backlog,
+                "share": weighs / (weighs + waits) if weighs else 0.0,  # of all known addresses
             },
         )
         return solved.record
@@ -312,13 +315,13 @@ class Planner:
             longest_s=_LONGEST_GAP * self._due_times.rules.max_interval_s,
         )
 
-    def _brought(self) -> tuple[_Went, list[Birth], _Rows, _Rows]:
+    def _brought(self) -> tuple[_Went, list[Birth], _Depths, _Rows]:
         worths, since_s = self._world.frontier.worths, self._world.clock.now_s() - REMEMBERED_S
         went = self._world.frontier.went(since_s)
         return went, worths.births(), [*worths.depths()], [*worths.entries()]
 
     def _learn_births(
-        self, went: _Went, births: list[Birth], depths: _Rows, entries: _Rows, pages: PlannedPages
+        self, went: _Went, births: list[Birth], depths: _Depths, entries: _Rows, pages: PlannedPages
     ) -> NDArray[np.float64]:
         """Learn what comes and goes, and what is announced; return until when that is heard."""
         price = self._due_times.price

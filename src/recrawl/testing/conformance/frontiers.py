@@ -1524,10 +1524,11 @@ class FrontierSuite:
         assert [lease.url[-2:] for lease in leases] == ["/c", "/a", "/d", "/e"]
 
     def test_depths_are_counted_by_host(self, frontier: Frontier) -> None:
-        """With how many of the pages there were visited."""
-        frontier.admit([_found("/"), _found("/a", depth=1), _found("/b", depth=1)], 0.0, ANY)
+        """With how many of the pages there were visited, and what the others weigh."""
+        deeper = [_found("/a", depth=1), replace(_found("/b", depth=1), weight=2.5)]
+        frontier.admit([_found("/"), *deeper], 0.0, ANY)
         (home,) = (one for one in self._leased(frontier, 3) if one.url.endswith("/"))
         frontier.complete([_update(home, 10.0)])
         host_id = frontier.hosts()[0].host_id
 
-        assert frontier.worths.depths() == [(host_id, 0, 1, 1), (host_id, 1, 2, 0)]
+        assert frontier.worths.depths() == [(host_id, 0, 1, 1, 0.0), (host_id, 1, 2, 0, 3.5)]

@@ -310,7 +310,7 @@ def test_addresses_that_lead_further_come_first() -> None:
     """Of host 1, each page one link from a seed leads to some thirty more."""
     price = OnePrice(1_000.0)
     price.observe_plan(1.0, 2_000.0)
-    price.observe_depths([(1, 0, 1, 1), (1, 1, 20, 10), (1, 2, 300, 5)], 1.0)
+    price.observe_depths([(1, 0, 1, 1, 0.0), (1, 1, 20, 10, 9.0), (1, 2, 300, 5, 99.0)], 1.0)
 
     shares = [price.share(lease(depth=depth, weight=w), 0.0) for depth, w in ((1, 0.5), (2, 3.0))]
 

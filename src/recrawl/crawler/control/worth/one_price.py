@@ -64,15 +64,17 @@ class OnePrice:
         self.hoped = hope_for_births(entries, self.lasting * usual_worth)
         return {**self.hoped, **self.new_pages}
 
-    def observe_depths(self, counts: Iterable[tuple[int, ...]], usual_worth: float) -> None:
+    def observe_depths(
+        self, counts: Iterable[tuple[int, int, int, int, float]], usual_worth: float
+    ) -> None:
         """Learn what a first visit leads to: the pages that are a link further from a seed.
 
         Parameters
         ----------
-        counts : host, links from a seed, pages there, and how many of them were visited
+        counts : host, links from a seed, pages there, how many were visited, what the others weigh
         usual_worth : weight of a page on average
         """
-        table = {(host, depth): (n, visited) for host, depth, n, visited in counts}
+        table = {(host, depth): (n, visited) for host, depth, n, visited, _ in counts}
         net = self.lasting * usual_worth
         self.leads = {
             (host, depth): net * table.get((host, depth + 1), (0, 0))[0] / (visited + _PRIOR_VISITS)

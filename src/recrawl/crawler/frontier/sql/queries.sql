@@ -718,7 +718,7 @@ WHERE state = 'indexed'
 ORDER BY id;
 
 -- name: depths
-SELECT host_id, depth, count(*), sum(visits > 0) FROM page WHERE kind = 'page'
+SELECT host_id, depth, count(*), sum(visits > 0), total(iif(visits > 0, 0, weight)) FROM page WHERE kind = 'page'
 GROUP BY host_id, depth ORDER BY host_id, depth;
 
 -- An entry for a page, unless its latest one says what is so already. What is asked within is computed once for
