@@ -9,6 +9,11 @@ every page owned again within the lease; index equal to what was seen last.
 A round is a kill, a stop beyond the lease, an end of the database by force, a network that is cut,
 that swallows everything or that is slow, or a new process whose clock is an hour wrong. Each crawl
 has fifty of them, and is examined when it has ended. About five seconds a round.
+
+On a busy machine the server itself is late: it may read a request, and answer it, when its process
+was killed, ended its crawl or gave up after the time-out, and the host is politely asked again. The
+crawler cannot be blamed for that, so such a request is over, for the two promises on hosts, when it
+came, which the kernel tells: see ``tests/acceptance/farm.py``.
 """
 
 import argparse

@@ -1,19 +1,32 @@
-"""Many small hosts on one machine, with a log of every request: when it came, and when it ended."""
+"""Many small hosts on one machine, with a log of every request: when it came, and when it ended.
+
+On a busy machine the farm itself is late: it may read a request, and begin to answer it, when who
+sent it has given up and politely asks again. Nobody is to blame for that, so of a request that is
+not waited for any more when its answer is ready the end is taken to be when it came, by the kernel.
+"""
 
 import asyncio
+import contextlib
+import socket
+import struct
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
+from typing import Final
 
 from recrawl.terms import Database
+
+_TCP_INFO: Final = getattr(socket, "TCP_INFO", None)  # Linux's; elsewhere everybody waits
+_ESTABLISHED: Final = 1  # its first byte: neither side has closed the connection
+_SINCE_DATA: Final = 52  # where it says how many milliseconds ago data came last
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request, by the farm's own clock."""
+    """One request, by the farm's own clock; one that was given up ended when it came."""
 
     path: str
     began_s: float
@@ -36,8 +49,6 @@ class Farm:
         self.n_hosts, self.n_pages, self._answer_s = hosts, pages, answer_s
         self.is_one = is_one
         self.asked: dict[str, list[Asked]] = defaultdict(list)
-        self.in_flight: dict[str, int] = defaultdict(int)
-        self.overlaps: list[str] = []
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -85,11 +96,22 @@ class Farm:
 
     def least_gap_s(self) -> float:
         """Return the shortest rest of any host, or of the one server, between two requests."""
-        logs = list(self.asked.values())
-        if self.is_one:
-            logs = [sorted((one for log in logs for one in log), key=lambda one: one.began_s)]
-        gaps = [later.began_s - before.ended_s for log in logs for before, later in pairwise(log)]
-        return min(gaps, default=float("inf"))
+        return min((gap_s for _, gap_s in self._gaps()), default=float("inf"))
+
+    @property
+    def overlaps(self) -> list[str]:
+        """Return the hosts that were asked, once or more, while they had not answered yet."""
+        return [host for host, gap_s in self._gaps() if gap_s < 0.0]
+
+    def _gaps(self) -> Iterator[tuple[str, float]]:
+        """Yield the host of each request, and how long its server had rested before."""
+        ended_s: dict[str, float] = {}
+        requests = [(one, host) for host, log in self.asked.items() for one in log]
+        for one, host in sorted(requests, key=lambda request: request[0].began_s):
+            server = "the one" if self.is_one else host
+            if server in ended_s:
+                yield host, one.began_s - ended_s[server]
+            ended_s[server] = max(ended_s.get(server, one.ended_s), one.ended_s)
 
     def instants(self) -> list[float]:
         """Return when requests came, of all hosts, in order."""
@@ -124,16 +146,14 @@ class Farm:
                 lines = head.decode("latin-1").split("\r\n")
                 path = lines[0].split()[1]
                 host = next(line[6:] for line in lines if line.lower().startswith("host: "))
-                began_s = time.monotonic()
-                server = "the one" if self.is_one else host
-                self.in_flight[server] += 1
-                if self.in_flight[server] > 1:
-                    self.overlaps.append(host)
+                began_s, (_, came_s) = time.monotonic(), _told_by_kernel(writer)
                 if self._answer_s:
                     await asyncio.sleep(self._answer_s)
                 status, body = self._page(host, path)
-                self.in_flight[server] -= 1
-                self.asked[host].append(Asked(path, began_s, time.monotonic()))
+                is_awaited, _ = _told_by_kernel(writer)
+                ended_s = time.monotonic()
+                times = (began_s, ended_s) if is_awaited else (came_s, came_s)
+                self.asked[host].append(Asked(path, *times))
                 writer.write(
                     f"HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n"
                     f"Content-Length: {len(body)}\r\n\r\n".encode()
@@ -159,6 +179,21 @@ class Farm:
                     links += f'<a href="http://{self.name(other)}/">next</a>'
         body = f"<title>Page {path} of {number}</title><main><p>{words}</p>{links}</main>"
         return 200, body.encode()
+
+
+def _told_by_kernel(writer: asyncio.StreamWriter) -> tuple[bool, float]:
+    """Tell whether the other side still waits, and when it last sent something.
+
+    The farm may have got round to neither yet.
+    """
+    now_s = time.monotonic()
+    if _TCP_INFO is None:
+        return True, now_s
+    with contextlib.suppress(OSError):  # closed on this side as well
+        told = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 104)
+        (since_ms,) = struct.unpack_from("I", told, _SINCE_DATA)
+        return told[0] == _ESTABLISHED, now_s - since_ms / 1_000.0
+    return False, now_s
 
 
 def _listed(names: list[str]) -> str:
