@@ -165,6 +165,10 @@ class DatabaseReadOnly(DatabaseAway):
     """A database can only be read: a start ends with that, and a crawl that wrote to it waits."""
 
 
+class DatabaseFull(DatabaseAway):
+    """A database has no room on its disk: nothing of a transaction was kept."""
+
+
 class OwnershipLost(StateError):
     """A process was not heard of for too long: others own its shards, and it writes no more."""
 

@@ -21,6 +21,7 @@ from typing_extensions import override
 from recrawl.crawler.database.sql import migrations
 from recrawl.errors import (
     DatabaseAway,
+    DatabaseFull,
     DatabaseReadOnly,
     LoginRefused,
     StateError,
@@ -124,6 +125,8 @@ def translated(database: Database) -> Iterator[None]:
             f"{database} has other tables than this version of recrawl writes ({_line(error)}), as "
             "where a newer one has begun to use it; upgrade recrawl here, too"
         ) from error
+    except psycopg.errors.DiskFull as error:
+        raise DatabaseFull(f"{database}: {_line(error)}") from error
     except _AWAY as error:
         raise DatabaseAway(f"{database}: {_line(error)}") from error
     except psycopg.Error as error:

@@ -32,6 +32,7 @@ from recrawl.crawler.database.connections import (
     put_label,
     translated,
 )
+from recrawl.crawler.database.room import Room
 from recrawl.errors import DatabaseReadOnly, OwnershipLost, UnusableDatabase
 from recrawl.terms import Database
 from recrawl.uptime import monotonic_s
@@ -111,6 +112,7 @@ class Membership:
         self.database, self.shards = database, shards
         self.timeout_s = timeout_s
         self.number = 0
+        self.room = Room()
         self.owned: dict[int, float] = {}  # shard: until when its owner before may have asked
         self.awaited: frozenset[int] = frozenset()  # of them, whose pages are not here yet
         self._lease_s, self._mark = lease_s, settings_mark

@@ -183,20 +183,28 @@ class PostgresIndex(PageIndex, ChanceLearner):
         kept = [document for document in self._pending.values() if document is not None]
         gone = [url for url, document in self._pending.items() if document is None]
         self._vocabulary.clear()
-        with translated(self._database), self._db.transaction():
-            if self._membership is not None:
-                self._membership.fence(self._db)
-            if gone:
-                self._db.execute(
-                    "DELETE FROM document USING unnest(%s::text[]) AS gone (url) WHERE "
-                    "md5(document.url)::uuid = md5(gone.url)::uuid AND document.url = gone.url",
-                    (gone,),
-                )
-            rest = iter(kept)
-            while batch := list(islice(rest, _BATCH)):
-                self._write(batch)
-            self._add_words()
-            self.own_text.save(now=now)
+
+        def bring() -> None:
+            with self._db.transaction():
+                if self._membership is not None:
+                    self._membership.fence(self._db)
+                if gone:
+                    self._db.execute(
+                        "DELETE FROM document USING unnest(%s::text[]) AS gone (url) WHERE "
+                        "md5(document.url)::uuid = md5(gone.url)::uuid AND document.url = gone.url",
+                        (gone,),
+                    )
+                rest = iter(kept)
+                while batch := list(islice(rest, _BATCH)):
+                    self._write(batch)
+                self._add_words()
+                self.own_text.save(now=now)
+
+        if self._membership is None:
+            with translated(self._database):
+                bring()
+        else:
+            self._membership.room.awaited(self._database, bring)
         if len(self._in_vocabulary) > _WORDS_AT_HAND:
             self._in_vocabulary.clear()
         self._in_vocabulary |= self._vocabulary

@@ -272,7 +272,6 @@ class Cluster:
                 if monotonic_s() - renewed_s >= self._member.renew_every_s:
                     renewed_s = monotonic_s()
                     self._observe(await self._on_member(self._member.renew))
-                    await self._tell_demand()
                     await self._share_budget()
                 await self._draw()
                 if self.settings.per_address:
@@ -283,6 +282,26 @@ class Cluster:
                 with contextlib.suppress(StateError):
                     await self._on_member(self._member.reconnect)
             await asyncio.sleep(_LOOK_S)
+
+    async def tell_demands(self) -> None:
+        """Tell what the pages of this process would take, until cancelled.
+
+        It waits for the crawl's thread, which may itself wait for the database's disk: the lease is
+        renewed beside that.
+        """
+        while True:
+            with contextlib.suppress(StateError):  # which the crawl is told as well
+                await self._tell_demand()
+            await asyncio.sleep(_LOOK_S)
+
+    @property
+    def lacks(self) -> str:
+        """What the database said to what waits for room on its disk; "": nothing does."""
+        return self._member.room.lacks
+
+    def hurry(self) -> None:
+        """Wait for no room: this process is to end."""
+        self._member.room.hurry()
 
     async def bring_all(self) -> None:
         """Bring the pages of all shards beside a crawl that began with the first, until cancelled.
@@ -582,6 +601,7 @@ async def open_cluster(
         beside = [
             asyncio.create_task(cluster.look_after(), name="cluster"),
             asyncio.create_task(cluster.bring_all(), name="shards"),
+            asyncio.create_task(cluster.tell_demands(), name="demands"),
         ]
         for task in beside:
             task.add_done_callback(cluster.unwatched)

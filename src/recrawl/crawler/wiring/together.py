@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, Final
 
 from recrawl.crawler.database.connections import connect, make_schema
 from recrawl.crawler.runtime.crawl import Crawl
@@ -12,6 +12,8 @@ from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.cluster import Cluster
 from recrawl.errors import DatabaseAway, OwnershipLost
 from recrawl.terms import Database
+
+_LOOK_S: Final = 0.5  # between two looks whether the crawl waits for its database's disk
 
 
 def make_tables(settings: Settings) -> None:
@@ -50,6 +52,42 @@ async def crawl_together(
     StateError
         The database cannot be used any more, and will not be by itself.
     """
+    beside = [
+        asyncio.create_task(_hurried(cluster, stop), name="hurry"),
+        asyncio.create_task(_heard(cluster, trouble), name="room"),
+    ]
+    try:
+        await _crawled(cluster, stop, once=once, running=running, trouble=trouble)
+    finally:
+        for task in beside:
+            task.cancel()
+
+
+async def _hurried(cluster: Cluster, stop: asyncio.Event) -> None:
+    """Have nothing wait for a full disk once the process is stopped."""
+    await stop.wait()
+    cluster.hurry()
+
+
+async def _heard(cluster: Cluster, trouble: Callable[[str], None]) -> None:
+    """Tell when the crawl begins to wait for a full disk, until cancelled."""
+    was_full = False
+    while True:
+        words = cluster.lacks
+        if words and not was_full:
+            trouble(words)
+        was_full = bool(words)
+        await asyncio.sleep(_LOOK_S)
+
+
+async def _crawled(
+    cluster: Cluster,
+    stop: asyncio.Event,
+    *,
+    once: bool,
+    running: Callable[[Crawl], AbstractAsyncContextManager[None]],
+    trouble: Callable[[str], None],
+) -> None:
     told = ""  # of trouble, as long as no crawl has begun since
     while not stop.is_set() and not cluster.is_over:
         try:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import psycopg
 
-from recrawl.crawler.database.connections import Connection, translated
+from recrawl.crawler.database.connections import Connection
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.frontier.postgres.arrays import Array, arrays, takes_arrays, told
 from recrawl.crawler.frontier.postgres.loading import Loading
@@ -111,7 +111,7 @@ class Copying(Loading):
             self._db.execute(f"INSERT OR IGNORE INTO touched_{name} SELECT id FROM late_{name}")
 
     def flush(self) -> None:
-        """Write what this transaction of the copy has touched, all or none.
+        """Write what this transaction of the copy has touched, all or none; wait for room.
 
         Raises
         ------
@@ -122,12 +122,15 @@ class Copying(Loading):
         """
         if self.is_clean():
             return
-        with translated(self._membership.database), self._connection.transaction():
+        self._membership.room.awaited(self._membership.database, self._bring)
+        self._settle()
+
+    def _bring(self) -> None:
+        with self._connection.transaction():
             self._membership.fence(self._connection)
             self._write()
             self._write_inbox()
             self._append_feed()  # last: others wait for its numbers until this commits
-        self._settle()
 
     def _write(self) -> None:
         """Write what tables of pages and hosts hold anew, with one statement for all of them."""
