@@ -32,7 +32,7 @@ def check(
         without a sound copy are fetched again. The crawl must not be running.
     """
     directory = crawl.place()
-    done = mend(_folder("--repair", directory)) if repair else []
+    done = mend(directory) if repair else []
     faults = look_through(directory)
     if json_:
         told = {"state": str(directory), "done": done, "faults": list(map(asdict, faults))}

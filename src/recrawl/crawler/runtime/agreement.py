@@ -137,7 +137,9 @@ def make_agree(frontier: Frontier, index: PageIndex, found: list[Parting], now_s
         frontier.agree(copies, now_s)
 
 
-def recover(frontier: Frontier, index: PageIndex, now_s: float) -> Mended:
+def recover(
+    frontier: Frontier, index: PageIndex, now_s: float, *, thorough: bool = False
+) -> Mended:
     """Follow up what the last process left, and mend what was lost since.
 
     All pages are compared if it did not end in order; else their number and a sample of them.
@@ -146,13 +148,14 @@ def recover(frontier: Frontier, index: PageIndex, now_s: float) -> Mended:
     ----------
     frontier, index : of one state, that no other process writes
     now_s : epoch seconds
+    thorough : compare all pages in any case
     """
     ended_in_order = frontier.facts().end.ended_in_order
     frontier.save_facts(UNDER_WAY)
     noted = frontier.in_indexing()
     for page_id, url, _ in noted:
         frontier.reconcile(page_id, index.signature(url), now_s)
-    if ended_in_order and seem_one(frontier, index):
+    if ended_in_order and not thorough and seem_one(frontier, index):
         return Mended(followed_up=len(noted))
     found = partings(frontier, index)
     make_agree(frontier, index, found, now_s)

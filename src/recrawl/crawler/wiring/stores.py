@@ -115,6 +115,14 @@ def is_running(state: StatePlace) -> bool:
     return bool(adapters(state).is_alive(state))
 
 
+def mended_database(database: Database) -> list[str]:
+    """Have the state in a database say what its index holds; return what was done, in words."""
+    adapters(database)  # says what is missing where the driver is not installed
+    from recrawl.crawler.wiring.database_upkeep import mended
+
+    return mended(database)
+
+
 def open_history(state: StatePlace) -> CrawlHistory:
     """Open what a crawl did, for reading."""
     if isinstance(state, Path):

@@ -26,7 +26,7 @@ from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, UNDER_WAY, partings, recover
 from recrawl.crawler.wiring.indexes import open_index
-from recrawl.crawler.wiring.stores import is_running, open_frontier
+from recrawl.crawler.wiring.stores import is_running, mended_database, open_frontier
 from recrawl.errors import DamagedState, InputError, OtherVersion, StateError
 from recrawl.terms import Database
 
@@ -146,7 +146,7 @@ def _shortened(faults: list[Fault]) -> list[Fault]:
     return [*faults[:_TOLD], more]
 
 
-def repair(state: Path) -> list[str]:
+def repair(state: StatePlace) -> list[str]:
     """Mend what can be mended; return what was done, in words.
 
     Nothing is thrown away that might be of use: what was damaged is moved to a folder beside it.
@@ -156,6 +156,8 @@ def repair(state: Path) -> list[str]:
     StateError
         A crawl is running, the state is another version's, or there is no room to mend it.
     """
+    if not isinstance(state, Path):
+        return mended_database(state)
     if not state.is_dir() or not ((state / DATABASE).exists() or (state / "index").is_dir()):
         raise StateError(f"{state} holds no crawl")
     lock = lock_state(state)
