@@ -172,6 +172,7 @@ def test_who_is_led_to_another_server_begins_anew(databases: Server, database: D
             frontier.complete([update], 3.0)
         with pytest.raises(OwnershipLost, match="another server answers"):  # if nothing is written
             member.renew()
+        assert not member.is_held
         frontier.close()
         before = member.number
         member.rejoin(SEEDS)
@@ -461,6 +462,21 @@ def test_who_has_joined_goes_on_where_a_database_was_read_only_for_a_while(
     first.rejoin(SEEDS)
 
     assert first.number == number
+    assert first.is_held
+
+
+def test_who_cannot_renew_at_its_server_any_more_asks_nothing(
+    two: tuple[Membership, Membership],
+) -> None:
+    """The one that is written instead may not know of the last renewals."""
+    first, _ = two
+    first.connection.execute("SET default_transaction_read_only = on")
+
+    with pytest.raises(DatabaseReadOnly):
+        first.renew()
+    assert not first.is_held
+    first.connection.execute("SET default_transaction_read_only = off")
+    first.renew()
     assert first.is_held
 
 

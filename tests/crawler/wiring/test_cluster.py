@@ -21,6 +21,7 @@ from recrawl.crawler.wiring import rules
 from recrawl.crawler.wiring.archives import folder_of
 from recrawl.crawler.wiring.cluster import open_cluster
 from recrawl.crawler.wiring.rules import settings_mark
+from recrawl.errors import DatabaseReadOnly
 from recrawl.terms import Discovery, Document
 
 __all__ = ["databases"]
@@ -50,6 +51,34 @@ def test_a_host_rests_from_one_crawl_to_the_next_however_late_their_clocks_were_
                 return host.politeness.ready_s - second.now_s
 
     assert 15.0 < asyncio.run(main()) <= 20.0
+
+
+def test_a_crawl_with_nothing_to_write_looks_for_a_server_that_is_written(
+    databases: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where its own can only be read by now: it would wait there for as long as nothing is due."""
+    config = tmp_path / "recrawl.toml"
+    config.write_text(
+        'seeds = ["http://127.0.0.1:9/"]\ncontact = "mailto:a@b.test"\n'
+        f'state = "{databases.made(2).address}"\n[cluster]\nshards = 2\nlease = "1s"\n'
+        '[politeness]\nallow_private = ["127.0.0.1"]\n'
+    )
+
+    def refuse(_: Membership) -> None:
+        raise DatabaseReadOnly("it can only be read")
+
+    async def main() -> None:
+        async with (
+            open_cluster(load_settings(config), events=CountingSink()) as cluster,
+            cluster.shards(asyncio.Event()) as crawl,
+            asyncio.timeout(30),
+        ):
+            assert crawl is not None
+            assert not cluster.changed.is_set()
+            monkeypatch.setattr(Membership, "renew", refuse)
+            await cluster.changed.wait()
+
+    asyncio.run(main())
 
 
 def test_a_crawl_does_not_begin_anew_for_shards_that_it_began_with(

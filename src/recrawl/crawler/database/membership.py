@@ -256,7 +256,17 @@ class Membership:
         OwnershipLost
             This process has been ended by another; or others own its shards by the database, and
             it has ended itself; or the server is not the one that :meth:`fence` knows.
+        DatabaseReadOnly
+            Nothing can be renewed here; another server may be the one that is written.
         """
+        try:
+            return self._renewed()
+        except (OwnershipLost, DatabaseReadOnly):
+            # The server by which others go may know less of the lease than this process does.
+            self._held_until_s = float("-inf")
+            raise
+
+    def _renewed(self) -> Standing:
         if monotonic_s() > self._partitions_s + _DAY_S:
             # Who may make no tables has visits of a new month among the others.
             with contextlib.suppress(UnusableDatabase):
@@ -285,7 +295,6 @@ class Membership:
                     self._end([self.number], self.timeout_s)
                     kept = None
         if kept is None:
-            self._held_until_s = float("-inf")
             raise self._lost()
         self._held_until_s = sent_s + self._lease_s
         numbers = [row[0] for row in rows]

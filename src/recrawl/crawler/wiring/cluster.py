@@ -53,7 +53,7 @@ from recrawl.crawler.wiring.rules import (
 )
 from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
 from recrawl.crawler.wiring.threads import OnThread
-from recrawl.errors import DatabaseAway, OwnershipLost, StateError
+from recrawl.errors import DatabaseAway, DatabaseReadOnly, OwnershipLost, StateError
 from recrawl.terms import Database, PageState
 from recrawl.uptime import monotonic_s
 
@@ -276,7 +276,7 @@ class Cluster:
                 await self._draw()
                 if self.settings.per_address:
                     await self._exchange_addresses()
-            except OwnershipLost:
+            except (OwnershipLost, DatabaseReadOnly):
                 self.changed.set()
             except StateError:
                 with contextlib.suppress(StateError):
