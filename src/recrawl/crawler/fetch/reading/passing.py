@@ -69,7 +69,7 @@ _AFTER: Final = {
                r"|ja(?:ar|ren)",
     "temu": r"sekund[ęy]?|sek\.?|minut[ęy]?|min\.?|godzin[ęy]?|godz\.?|dni|dzień|tygod(?:nie?|zień)"
             r"|tydzień|miesi(?:ęcy|ące|ąc)|mies\.?|lata?|roku?",
-    "назад": r"секунд[уы]?|сек\.?|минут[уы]?|мин\.?|час(?:а|ов)?|ч\.?|дн(?:я|ей)|день|недел[юиь]"
+    "назад": r"секунд[уы]?|сек\.?|минут[уы]?|мин\.?|час(?:а|ов)?|ч\.?|дн(?:я|ей)|день|недел[юиья]"
              r"|месяц(?:а|ев)?|мес\.?|лет|года?",
     "тому": r"секунд[уи]?|хвилин[уи]?|хв\.?|годин[уи]?|год\.?|дн(?:і|ів)|день|тиж(?:день|ні|нів)"
             r"|місяц(?:ь|і|ів)|рок(?:ів|и)|рік",
@@ -106,6 +106,19 @@ _BEFORE: Final = {
     "منذ ": r"\d{1,4} \w{2,10}",
     "לפני ": r"\d{1,4} (?:שניות|דקות|שעות|ימים|שבועות|חודשים|שנים)",
 }  # fmt: skip
+_APART: Final = r",? (?:\w{1,3} )?"  # between two units of an age: "3 Jahre und 2 Wochen"
+_BETWEEN: Final = " ?"  # in scripts without spaces
+# Behind which it is told how long something has lasted so far, in two units or more: "member for
+# 5 years" alone may be what is asked of people.
+_SINCE: Final = {
+    "member for": r"(?:second|sec|minute|min|hour|day|week|month|year)s?",
+    "mitglied seit": r"sek(?:unden?|\.)|min(?:uten?|\.)|std\.|stunden?|tag(?:en?)?|wochen?"
+                     r"|monat(?:en?)?|jahr(?:en?)?",
+    "membre depuis": r"sec(?:ondes?|\.)|min(?:utes?|\.)|heures?|jours?|semaines?|mois|ans?|années?",
+    "lid sinds": r"sec(?:onden?|\.)|min(?:uut|uten|\.)|u(?:ur|ren)|dag(?:en)?|we(?:ek|ken)"
+                 r"|maand(?:en)?|ja(?:ar|ren)",
+}  # fmt: skip
+_SINCE["uptime"] = _SINCE["member for"]
 _AGO_IN_THAI: Final = ("ที่แล้ว", "ที่ผ่านมา")  # behind their units without a space
 _UNITS_IN_THAI: Final = ("วินาที", "นาที", "ชั่วโมง", "วัน", "สัปดาห์", "เดือน", "ปี")
 # Months of languages that name none in addresses; those of Hebrew with what is written before.
@@ -194,10 +207,15 @@ def _patterns() -> Iterator[_Step]:
         is_bare = word in _WITHOUT_SPACES
         many = rf"(?<![\w.,]){_NUMBER} |(?<!\w){_UNSAID}"
         number = rf"(?<![\d.,]){_NUMBER} ?" if is_bare else many
-        before = rf"(?:{_ROUGHLY} )?(?:{number})(?:{units})(?: yang)? ?\Z"
+        larger = rf"(?:(?:{number})(?:{units}){_BETWEEN if is_bare else _APART}){{0,2}}"
+        before = rf"(?:{_ROUGHLY} )?{larger}(?:{number})(?:{units})(?: yang)? ?\Z"
         yield word if is_bare else f" {word}", "", before
     for words, units in _BEFORE.items():
-        yield words, _from(words, rf"(?:{_ROUGHLY} ?)?(?:{units})(?!\w)"), ""
+        smaller = "" if r" \w" in units else rf"(?:{_APART}(?:{units})){{0,2}}"  # of any noun: none
+        yield words, _from(words, rf"(?:{_ROUGHLY} ?)?(?:{units}){smaller}(?!\w)"), ""
+    for word, units in _SINCE.items():
+        long = rf"\d{{1,4}} (?:{units})"
+        yield word, _from(word, rf":? {long}(?:{_APART}{long}){{1,3}}(?!\w)"), ""
     yield from _of_dates()
     yield from _of_programs()
 
