@@ -15,6 +15,7 @@ from recrawl.crawler.fetch.reading.elements import n_letters, n_linked, stands_w
 from recrawl.crawler.fetch.reading.lines_beside import LINE, mark_lines_beside
 from recrawl.crawler.fetch.reading.other_pages import boxes_of_other_pages
 from recrawl.crawler.fetch.reading.own_contents import clear_own_contents
+from recrawl.crawler.fetch.reading.people_online import SIGN, boxes_of_people_online
 from recrawl.crawler.fetch.reading.reading_rules import ContentRule
 
 READING: Final = 11  # raised when pages are to be read again, as other text of them is content now
@@ -154,7 +155,7 @@ def _take_out(tree: LexborHTMLParser, html: str) -> None:
         if node.tag not in _WHOLE:
             node.decompose()
     _take_out_shown(tree, html)
-    _take_out_boxes(tree)
+    _take_out_boxes(tree, is_with_people=SIGN in html)
     forms = [form for form in tree.css("form") if form.mem_id in asking] if asking else []
     least_letters = _LEAST_FORM * n_letters(tree.body) if forms and tree.body is not None else 0.0
     for node in reversed(forms):
@@ -213,9 +214,11 @@ def _is_dialog_read(node: LexborNode, text: str, *, is_within: bool) -> bool:
     return node.css_first(_ANY_MAIN) is not None
 
 
-def _take_out_boxes(tree: LexborHTMLParser) -> None:
+def _take_out_boxes(tree: LexborHTMLParser, *, is_with_people: bool) -> None:
     if tree.body is None:
         return
+    for box in boxes_of_people_online(tree.body) if is_with_people else ():
+        box.decompose()
     for box in boxes_of_other_pages(tree.body):
         box.decompose()
     text = tree.body.text()
