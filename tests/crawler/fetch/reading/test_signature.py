@@ -1,5 +1,7 @@
 """Equal signatures mean: nothing changed that a reader would see."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,6 +88,8 @@ def of_page(html: str) -> bytes:
         ("3年2ヶ月前", "4年 1ヶ月前"),
         ("3년 2개월 전", "4년 1개월 전"),
         ("Member for 3 years 2 weeks", "Member for 4 min 16 sec"),
+        ("Viewed 3k times", "Viewed 4k times"),
+        ("We have 55 guests and no members online", "We have one guest and 3 members online"),
         ("Member for: 12 years, 4 months", "Member for: 12 years, 5 months"),
         ("Mitglied seit 3 Jahre 2 Wochen", "Mitglied seit 4 Jahre 1 Woche"),
         ("Membre depuis 3 ans 2 mois", "Membre depuis 4 ans 1 mois"),
@@ -200,6 +204,7 @@ def test_what_changes_by_itself_changes_no_signature(one: str, other: str) -> No
         ("2 ore, 3 minuti favoriti fa", "3 ore, 3 minuti favoriti fa"),
         ("be a member for 5 years", "be a member for 6 years"),
         ("member for 5 years, 3 cats", "member for 5 years, 4 cats"),
+        ("for 5 guests and 3 members online", "for 5 guests and 4 members online"),
         ("Mitglied seit 2004", "Mitglied seit 2005"),
         ("5 minuti favoriti, 2 ore fa", "6 minuti favoriti, 2 ore fa"),
         ("4 door sedan", "5 door sedan"),
@@ -327,6 +332,39 @@ def test_a_column_of_ages_changes_by_itself(same: bool, head: str, one: str, lat
     pages = [of_page(TOPICS.format(head=head, replies=1, views=age)) for age in (one, later)]
 
     assert (pages[0] == pages[1]) is same
+
+
+@pytest.mark.parametrize(
+    "author",
+    [
+        '<dl class="postprofile" id="profile1"><dt><a href="/u/2">Ada</a></dt><dd class="p-posts">'
+        "<strong>Messages :</strong> <a href='/s/2'>{n}</a></dd><dd><b>Inscription :</b> 5 mai 2015"
+        "</dd></dl>",
+        '<dl class="postprofile"><dd><strong>Сообщения:</strong> {n}</dd></dl>',
+        '<dl class="userinfo_extra"><dt>Join Date</dt><dd>Jan 2015</dd><dt>Posts</dt>'
+        "<dd>1,{n}3</dd></dl>",
+        '<ul class="user_info"><li class="postcount">Mensajes: {n}</li></ul>',
+        "<div class='postleft'><dl><dt>Ada</dt><dd><span>Berichten: {n}</span></dd></dl></div>",
+        '<ul class="cAuthorPane_info"><li>{n}k</li><li>Rom</li></ul>',
+    ],
+)
+def test_what_a_forum_counts_of_who_wrote_a_post_changes_by_itself(author: str) -> None:
+    """In any language, and only where it is said to be about the author."""
+    page = "<title>Roses</title><main><h1>Roses</h1>" + author + "<p>They climb.</p></main>"
+
+    assert of_page(page.format(n=9)) == of_page(page.format(n=11))
+    assert of_page(page.format(n=9)) != of_page(page.format(n=9).replace("climb", "fall"))
+    other = re.sub(r"class=[\"'][\w -]+[\"']", "", page)
+    assert of_page(other.format(n=9)) != of_page(other.format(n=11))
+
+
+def test_what_an_author_says_of_themselves_is_text() -> None:
+    page = (
+        "<title>Roses</title><main><p>They climb.</p><dl class=postprofile><dd>{}</dd></dl></main>"
+    )
+
+    for one, later in (("Rome", "Oslo"), ("5 roses, 3 lilies", "5 roses, 4 lilies")):
+        assert of_page(page.format(one)) != of_page(page.format(later))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -44,6 +45,11 @@ _WRITTEN: Final = (
 )  # fmt: skip
 _BESIDE_WRITTEN: Final = "threads|topics|reputation|karma|likes(?: received)?|thanks|points|themen"
 _OF_ALL: Final = ("posts", "topics", "threads", "members")
+# What forums call the box beside a post that says who wrote it: how much else, in any language.
+_AUTHORS: Final = (
+    "postprofile", "userinfo_extra", "userstats", "author_statistics", "message-userExtras",
+    "postcount", "postleft", "cAuthorPane", "userCredits",
+)  # fmt: skip
 _TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
     "times": "read|viewed|accessed|visited|downloaded|seen|opened|played",
     "mal": "gelesen|aufgerufen|abgerufen|angesehen|angeklickt|besucht|heruntergeladen",
@@ -198,7 +204,10 @@ def _patterns() -> Iterator[_Step]:
     yield from _of_authors()
     for word, verbs in _TIMES_DONE.items():
         then = rf"{_COUNT}[ -]?{word} (?:{verbs})(?!\w)"
-        yield word, then if word in ("mal", "keer") else "", rf"(?<!\w)(?:{verbs}) {_COUNT}[ -]?\Z"
+        done = rf"(?<!\w)(?:{verbs}) {_COUNT}k?[ -]?\Z"
+        yield word, then if word in ("mal", "keer") else "", done
+    some = f"(?:{_COUNT}|one|no)"
+    yield " online", "", rf"we have {some} guests? and {some} members?\Z"
     short = r"(?<![\w.,])\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)s?\.?\Z"
     yield " ago", "", short
     labelled = rf"(?<![\w.,])\d{{1,5}} (?:[a-z]{{1,12}} ){{0,3}}\({_UNITS_AGO}\Z"
@@ -286,6 +295,7 @@ _HEAD: Final = re.compile(
     rf">\s{{0,99}}(?=[{_INITIALS}])(?:{'|'.join(map(re.escape, _COUNTED))})\s{{0,99}}:?\s{{0,99}}</"
 )
 _NUMERAL: Final = re.compile(r"\d[\d,.\s]{0,20}[km]?", re.IGNORECASE)
+_ONE_COUNT: Final = re.compile(r"\D{0,40}" + _NUMERAL.pattern, re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _INSTANT: Final = re.compile(r"\d[-/.]\d{1,2}[-/.]\d|\d:\d\d")
 _ANY_AGE: Final = re.compile(
@@ -376,8 +386,9 @@ def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
 def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
     """Write behind what changes by itself what it is, for a while, where only its place says so.
 
-    What a number below or behind a head such as "Views", or beside the picture of an eye, counts,
-    and that "5m" or "5 minutes" beside its instant is an age.
+    What a number below or behind a head such as "Views", beside the picture of an eye or in what a
+    forum says of whoever wrote a post counts, and that "5m" or "5 minutes" beside its instant is
+    an age.
 
     Parameters
     ----------
@@ -396,6 +407,7 @@ def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
         found += [(node, "ago") for node in _ages(tree)]
     if "eye" in html and _EYE.search(html):
         found += [(node, "views") for node in _beside_eyes(tree)]
+    found += [(node, "views") for node in _beside_authors(html, tree)]
     before: dict[int, tuple[LexborNode, str]] = {}
     for node, word in found:
         text = _only_text_in(node)
@@ -437,6 +449,15 @@ def _beside_eyes(tree: LexborHTMLParser) -> Iterator[LexborNode]:
             if node is not None and text is not None and _NUMERAL.fullmatch(text.text().strip()):
                 yield node
                 break
+
+
+def _beside_authors(html: str, tree: LexborHTMLParser) -> Iterator[LexborNode]:
+    """The texts that end in the only number they have, beside what somebody wrote in a forum."""
+    for name in _AUTHORS:
+        for box in tree.css(f'[class*="{name}"]')[:_MOST_CELLS] if name in html else ():
+            for text in islice(box.traverse(include_text=True), _MOST_COLUMNS * _MOST_LEVELS):
+                if text.is_text_node and _ONE_COUNT.fullmatch(text.text().strip()):
+                    yield text
 
 
 def _counters(tree: LexborHTMLParser, *, any_cell: bool) -> Iterator[tuple[LexborNode, str]]:
