@@ -89,6 +89,8 @@ def of_page(html: str) -> bytes:
         ("3년 2개월 전", "4년 1개월 전"),
         ("Member for 3 years 2 weeks", "Member for 4 min 16 sec"),
         ("Viewed 3k times", "Viewed 4k times"),
+        ("1.2M views", "1.3M views"),
+        ("Views: 1.2M", "Views: 1.3M"),
         ("We have 55 guests and no members online", "We have one guest and 3 members online"),
         ("Member for: 12 years, 4 months", "Member for: 12 years, 5 months"),
         ("Mitglied seit 3 Jahre 2 Wochen", "Mitglied seit 4 Jahre 1 Woche"),

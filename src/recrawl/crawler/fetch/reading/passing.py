@@ -191,12 +191,12 @@ def _patterns() -> Iterator[_Step]:
     """Yield words to look for, with their patterns."""
     for word in (*_COUNTED, *_COMMENTS):
         colon = " ?[:：]?" if word in _BARE or not word.isascii() else " ?[:：]"
-        begun = rf"(?:{colon} ?{_COUNT}k?(?!\w)| ?[(（]{_COUNT}k?[)）])"
+        begun = rf"(?:{colon} ?{_COUNT}[km]?(?!\w)| ?[(（]{_COUNT}[km]?[)）])"
         many = r"(?<![\w.,])\d(?:[\d,.]{0,19}\d)? ?"
         yield (
             word,
             _from(word, begun),
-            many + r"(?:k|tsd\.?|mio\.?|тыс\.?|[万萬만条條次]|件の)? ?\Z",
+            many + r"(?:[km]|tsd\.?|mio\.?|тыс\.?|[万萬만条條次]|件の)? ?\Z",
         )
     for word in _COUNTS:
         counts = rf"{word}(?:[次回]?[数數]|量|수) ?[:：]? ?{_COUNT} ?[万萬億亿만]?(?![\da-z])"
@@ -204,7 +204,7 @@ def _patterns() -> Iterator[_Step]:
     yield from _of_authors()
     for word, verbs in _TIMES_DONE.items():
         then = rf"{_COUNT}[ -]?{word} (?:{verbs})(?!\w)"
-        done = rf"(?<!\w)(?:{verbs}) {_COUNT}k?[ -]?\Z"
+        done = rf"(?<!\w)(?:{verbs}) {_COUNT}[km]?[ -]?\Z"
         yield word, then if word in ("mal", "keer") else "", done
     some = f"(?:{_COUNT}|one|no)"
     yield " online", "", rf"we have {some} guests? and {some} members?\Z"
