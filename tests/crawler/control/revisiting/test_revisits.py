@@ -226,8 +226,19 @@ def test_what_is_promised_counts_on_announcements() -> None:
         until = np.minimum(told + unheard, every)  # the next visit, for one reason or the other
         assert promised(unheard) == pytest.approx(fresh.mean() / until.mean(), abs=0.01)
     assert promised(np.nan) == pytest.approx(promised(9.0))
+    at_once = promised(0.0)
     control.observe_signals(row)
     assert promised(0.0) < 1e-9
+
+    control.see_waits(row, np.array([400.0]), 500.0)
+    control.last[row] = 501.0  # it waited for a tenth of the time to the next plan
+    control.see_waits(row, np.array([400.0]), 510.0)
+    assert promised(0.0) == pytest.approx((1.0 - 0.6) * at_once), "half of it before the plan"
+    control.see_waits(row, np.array([900.0]), 520.0)  # and then until that one
+    assert promised(0.0) == pytest.approx((1.0 - (0.5 * 0.6 + 1.0) / 1.5) * at_once)
+    control.last[row] = 525.0
+    control.see_waits(row, np.array([900.0]), 530.0)
+    assert promised(0.0) == pytest.approx((1.0 - (0.5 * 0.6 + 1.0) / 1.5) * at_once), "none waited"
 
 
 def test_pages_that_wait_for_a_visit_count_without_one() -> None:

@@ -108,6 +108,7 @@ class ByWorth(_Planned, RevisitPolicy):
             least_price=question.least_price,
         )
         self._believed.laws_are_learned = True
+        control.see_waits(rows, decision.due[rows], now_s)
         crawl_rates = 1.0 / decision.intervals[rows]
         # More falls due than is paid for: what is promised is what the budget brings of it.
         unheard_s = now_s - heard_s

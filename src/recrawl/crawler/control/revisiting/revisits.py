@@ -139,6 +139,8 @@ class RevisitControl:
         self._half_lives = np.full(weights.size, np.inf)
         self._births = np.zeros((3, weights.size))  # flow, share that others find too, their delay
         self._hazards = np.zeros(weights.size)  # at which pages go, 1/time
+        self._awaited, self._planned = np.zeros(0, np.int64), np.inf  # pages that are due, since
+        self._waited = np.zeros(2)  # time that such pages waited, and that passed
 
     def __len__(self) -> int:
         return self.weights.size
@@ -450,6 +452,23 @@ class RevisitControl:
         self._looked = now
         return np.asarray(self.last[rows] + self.intervals[rows] - ahead - told)
 
+    def see_waits(self, rows: Integers, due: Vector, now: float) -> None:
+        """Learn for which share of the time pages wait that are due as a change was announced.
+
+        Those of the plan before, until they were visited, and for half of the time between plans
+        before, as plans alone have them due; the latest plans count most.
+
+        Parameters
+        ----------
+        rows, due : pages, and when each is due by the plan of now
+        """
+        passed = now - self._planned
+        if self._awaited.size and passed > 0.0:
+            waited = self.last[self._awaited] - self._planned
+            waited = np.where(waited > 0.0, np.minimum(waited + 0.5 * passed, passed), passed)
+            self._waited = 0.5 * self._waited + (waited.sum(), passed * waited.size)
+        self._planned, self._awaited = now, rows[(self.signals[rows] > 0.0) & (due <= now)]
+
     def kept_fresh(
         self, rows: Integers, crawl_rates: Vector, unheard: Vector
     ) -> tuple[Vector, Vector]:
@@ -480,14 +499,15 @@ class RevisitControl:
         :math:`(T - c - A) / (1 + A \gamma)` by Wald's identity, or later, as readings 2 c apart
         tell of one announcement each. Averaged over what
         :math:`\lambda` may be. Pages that are due at once, as n announcements wait, each of
-        log-odds k, are fresh with chance :math:`e^{-nk}` of that. As many as wait now, so much of
-        its time does each: that they count without visits stands for the time that others will.
+        log-odds k, are fresh with chance :math:`e^{-nk}` of that, and are not visited, for the
+        share of the time that such pages wait (:meth:`see_waits`).
         """
         every = 1.0 / np.maximum(crawl_rates, _NEVER)
         kept = self.beliefs.freshness(rows, 1.0 / every)
         visits = 1.0 / every
         told = np.flatnonzero((unheard < every) & (self._log_odds[rows] > 0.0))
         rates = np.maximum(self.beliefs.rates_known, _NEVER)
+        share = self._waited[0] / self._waited[1] if self._waited[1] > 0.0 else 1.0
         for start in range(0, told.size, _AT_ONCE):
             part = told[start : start + _AT_ONCE]
             own, length = rows[part], every[part]
@@ -496,10 +516,10 @@ class RevisitControl:
             told_rates = ((1.0 - silent) / -np.expm1(-odds))[:, None] * rates
             false = np.exp(-odds)[:, None] * told_rates
             fresh, passed = _cycle(length, unheard[part, None], older, rates, told_rates, false)
-            waits = self.signals[own] * older >= length
-            still = np.where(waits, np.exp(-self.signals[own] * odds), 1.0)
+            waits = share * (self.signals[own] * older >= length)
+            still = 1.0 - waits * -np.expm1(-self.signals[own] * odds)
             kept[part] = still * np.einsum("ij,ij->i", chances, fresh / passed)
-            visits[part] = np.where(waits, 0.0, np.einsum("ij,ij->i", chances, 1.0 / passed))
+            visits[part] = (1.0 - waits) * np.einsum("ij,ij->i", chances, 1.0 / passed)
         return kept, visits
 
     def paid_for(
