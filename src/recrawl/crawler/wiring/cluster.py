@@ -296,7 +296,7 @@ class Cluster:
 
     @property
     def lacks(self) -> str:
-        """What the database said to what waits for room on its disk; "": nothing does."""
+        """Words of the database to whatever waits for room on its disk; "": nothing does."""
         return self._member.room.lacks
 
     def hurry(self) -> None:

@@ -499,7 +499,7 @@ class FrontierSuite:
     def test_what_a_page_was_found_in_is_heard_when_it_is_read(
         self, frontier: Frontier, kind: Kind, planned: bool
     ) -> None:
-        """Where it is a listing, be it read after the last plan, or before there is one."""
+        """If it is a listing, be it read after the last plan, or before there is one."""
         frontier.admit([replace(_found("/map"), kind=kind)], 0.0, ANY)
         (finder,) = self._leased(frontier)
         frontier.complete([_update(finder, 10.0, due_s=60.0)])
