@@ -141,7 +141,9 @@ def _bits(words: Sequence[str]) -> int:
     import numpy as np
 
     is_set = np.zeros(_BITS, np.bool_)
-    is_set[np.fromiter(map(hash, words), np.int64, len(words)) % _BITS] = True
+    # Not hash(), which is another in every process: who says more does not depend on luck.
+    marks = (xxhash.xxh3_64_intdigest(word.encode("utf-8", "replace")) for word in words)
+    is_set[np.fromiter(marks, np.uint64, len(words)) % _BITS] = True
     return int.from_bytes(np.packbits(is_set).tobytes())
 
 
