@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from recrawl.crawler.control.addresses.gists import content_hash, gist, is_akin, is_near
+from recrawl.crawler.control.addresses.gists import _bits, content_hash, gist, is_akin, is_near
 
 LISTED = " ".join(f"word{n}" for n in range(40))
 TABLE = " ".join("0 1 1 0 1 0 0 1".split() * 10)
@@ -56,3 +56,9 @@ def test_texts_are_alike_that_differ_in_few_bits(
     assert alike(1, 3)
     assert not alike(0, 3)
     assert not alike(3, 0)
+
+
+def test_words_have_the_same_bits_in_every_process() -> None:
+    """Else who says more would be decided by luck, where two words share a bit."""
+    bits = _bits(["ferns", "lamps"])
+    assert [place for place in range(bits.bit_length()) if bits >> place & 1] == [170, 1059]
