@@ -60,3 +60,10 @@ def test_a_section_of_a_manual_may_have_that_name(tag: str) -> None:
 def test_it_is_the_text_of_a_page_that_says_nothing_else() -> None:
     """As of the page that lists who is there."""
     assert "Ann" in read("<div id=whos_online>Ann, Bob, and 5 guests</div>", "<h1>Here</h1>").text
+
+
+def test_a_box_may_be_called_so_in_large_letters_alone() -> None:
+    html = f"<title>Of lamps</title><body><main>{OWN}<div class=MembersOnline>5 Gäste</div></main>"
+    response = FetchResponse("http://a/", 200, html.encode(), content_type="text/html")
+
+    assert "Gäste" not in PageExtractor("recrawl").page(response).text
