@@ -125,7 +125,8 @@ def split_visits(  # noqa: PLR0913 - all that is known of visits
     share of those that are false says as little as that there is a change within the interval.
     Visits that find nothing count as without announcements: a false one says nothing of the rate.
 
-    The whole time lapses with the last of them. Were the rate drawn anew between a change and the
+    Each change is followed by its share of the quiet: no rate is ruled out by many changes one after
+    another, which all the quiet after them would leave. The whole time lapses with the last of them. Were the rate drawn anew between a change and the
     quiet beside it, each would be as likely as if the other were not there, and what forgets would
     always seem to foretell the most.
     """
@@ -144,17 +145,18 @@ def split_visits(  # noqa: PLR0913 - all that is known of visits
     quiet = recalled * np.maximum(np.where(dated, elapsed - age, elapsed) - silent, 0.0)
     quiet = np.maximum(np.where(dated, quiet + age, quiet), moment)
     known = changed & (dated | (recalled > 0.0))
-    times = np.where(known, 1 + np.clip(n_heard, 1, MOST_HEARD).astype(np.int64), 1)
+    n_told = np.clip(n_heard, 1, MOST_HEARD).astype(np.int64)
+    times = np.where(known, 2 * n_told, 1)
     rows = np.repeat(np.arange(page.size), times)
-    ends = np.append(rows[1:] != rows[:-1], True) if rows.size else np.zeros(0, np.bool_)
-    first = np.append(True, ends[:-1]) if rows.size else ends
-    change, quietly = known[rows] & ~ends, known[rows] & ends
-    time = np.where(change, np.where(first, within[rows], hidden[rows]), elapsed[rows])
+    place = np.arange(rows.size) - np.repeat(np.cumsum(times) - times, times)
+    change, quietly = known[rows] & (place % 2 == 0), known[rows] & (place % 2 == 1)
+    time = np.where(change, np.where(place == 0, within[rows], hidden[rows]), elapsed[rows])
+    ends = place == times[rows] - 1
     return (
         page[rows],
-        np.where(quietly, quiet[rows], time),
+        np.where(quietly, (quiet / n_told)[rows], time),
         np.where(quietly, False, change | changed[rows]),
-        np.where(change, 0.0, elapsed[rows]),
+        np.where(ends, elapsed[rows], 0.0),
     )
 
 

@@ -52,10 +52,10 @@ def test_both_are_spread_evenly_and_in_order(n: int, m: int) -> None:
         assert abs(had - places * n / max(n + m, 1)) <= 1.0
 
 
-def test_what_is_due_competes_by_worth_while_something_new_waits() -> None:
-    """Whatever was due before it; by itself it keeps its order."""
-    new, old = [(2.0, "new"), (1.0, "newer")], [(0.5, "first due"), (3.0, "front page")]
+def test_what_is_due_competes_by_worth_whatever_was_due_before_it() -> None:
+    """Of like worth the first come first."""
+    rated = [(2.0, "new"), (1.0, "newer"), (0.5, "first due"), (3.0, "front page"), (1.0, "next")]
 
-    assert most_worth(new, old, 3) == ["front page", "new", "newer"]
-    assert most_worth([], old, 2) == ["first due", "front page"]
-    assert most_worth(new, [], 1) == ["new"]
+    assert most_worth(rated, 4) == ["front page", "new", "newer", "next"]
+    assert most_worth(rated[2:], 1) == ["front page"]
+    assert most_worth([], 1) == []

@@ -1,12 +1,16 @@
 """Choice of a host's pages to hand out together: new and old, due and ahead of their time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from recrawl.terms import Lease
 
 T = TypeVar("T")
+
+
+RIVALS: Final = 64
+"""Pages of a queue that are weighed against each other, at the least."""
 
 
 def split(n_new: int, n_old: int, limit: int, discovery_share: float) -> tuple[int, int]:
@@ -37,18 +41,15 @@ def interleave(first: Sequence[T], second: Sequence[T]) -> list[T]:
     return [item for _, _, item in sorted(places, key=lambda place: place[:2])]
 
 
-def most_worth(
-    new: Sequence[tuple[float, T]], old: Sequence[tuple[float, T]], limit: int
-) -> list[T]:
-    """Return the first of both, by what each is worth.
+def most_worth(rated: Iterable[tuple[float, T]], limit: int) -> list[T]:
+    """Return the items of most worth; of like worth those that come first.
 
     Parameters
     ----------
-    new, old : worth and item; where no new one waits, those of ``old`` are taken in their order
+    rated : worth and item
     limit : items to take at most, >= 0
     """
-    both = sorted([*new, *old], key=lambda one: -one[0]) if new else old
-    return [item for _, item in both[:limit]]
+    return [item for _, item in sorted(rated, key=lambda one: -one[0])[:limit]]
 
 
 def best_ahead(

@@ -55,7 +55,7 @@ from recrawl.crawler.frontier.rows import (
     visit_of,
     visit_row,
 )
-from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
+from recrawl.crawler.frontier.share import RIVALS, best_ahead, interleave, most_worth, split
 from recrawl.crawler.frontier.sql import numbered, queries
 from recrawl.crawler.frontier.store import (
     DATABASE,
@@ -390,20 +390,17 @@ class SqliteFrontier(Statements, Frontier):
                 row
                 for tier in self._due_tiers(host_id, due_by_s)
                 for name in _queries_of(tier, by_worth=by_worth)
-                for row in self._due(name, tier, host_id, due_by_s, now_s, limit)
+                for row in self._due(
+                    name, tier, host_id, due_by_s, now_s, limit + (by_worth and RIVALS)
+                )
             ]
             asked = [row for row in due if row[_TIER] == ASKED][:limit]
             new = {row[0]: row for row in due if row[_TIER] == NEW}.values()
             old = sorted([row for row in due if row[_TIER] > NEW], key=itemgetter(_DUE))
             left = limit - len(asked)
-            if not new:
-                rows = asked + old[:left]
-            elif discovery_share is None and worth is not None:
-                rated, known_rated = (
-                    [(worth(lease_of(row, host_id, 0), now_s), row) for row in rows]
-                    for rows in (new, old)
-                )
-                rows = asked + most_worth(rated, known_rated, left)
+            if discovery_share is None and worth is not None:
+                rated = [(worth(lease_of(row, host_id, 0), now_s), row) for row in [*new, *old]]
+                rows = asked + most_worth(rated, left)
             else:
                 share = 0.5 if discovery_share is None else discovery_share
                 n_new, n_old = split(len(new), len(old), left, share)

@@ -331,7 +331,9 @@ class Planner:
         brought = price.observe_births(births, entries, usual)
         price.observe_depths(depths, usual)
         trust = self._believed.trust_in_dates(pages.page_ids)
-        price.announced = announced_changes(pages, trust, births, self._rules.prior_rate_per_s)
+        recalls = self._believed.recalls(pages)
+        prior_per_s = self._rules.prior_rate_per_s
+        price.announced = announced_changes(pages, trust, recalls, births, prior_per_s, price.price)
         self._believed.expect_births(brought)
         self._believed.expect_removals(pages, *went)
         return heard_until(pages, births)

@@ -1,7 +1,8 @@
 """What a look at a listing is worth for the changes that it announces."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from math import sqrt
+from math import exp, sqrt
 
 import numpy as np
 import pytest
@@ -54,49 +55,82 @@ def listings(host: int, number: int) -> list[Birth]:
     return [Birth(100 + n, host, Kind.SITEMAP, 0.0, DAY_S) for n in range(number)]
 
 
-def test_all_changes_of_a_host_wait_in_its_listings_by_what_they_have_proved() -> None:
-    """Ten pages of weight 2 that change daily and are visited every fourth day; two sitemaps."""
-    told = announced_changes(pages([1] * 10), np.full(10, 0.5), listings(1, 2), 1.0)
+def told_of(
+    planned: PlannedPages,
+    trust: Vector,
+    births: list[Birth],
+    *,
+    price: float = 0.0,
+    recall: float = 1.0,
+) -> Mapping[int, NewPages]:
+    recalls = np.full(len(trust), recall)
+    return announced_changes(planned, trust, recalls, births, 3.0 / DAY_S, price)
 
-    assert told[1].flow_per_s == pytest.approx(0.5 / 2 * 10 * 2.0 / DAY_S)
-    assert told[1].lead_s == pytest.approx(2.0 * DAY_S)
-    assert told[1].shared == 1.0
+
+def test_what_a_host_announces_is_worth_what_its_pages_are_beyond_their_visits() -> None:
+    """Ten pages of weight 2 that change daily and are visited every fourth day; two sitemaps.
+
+    Half of the changes are announced, and half of what is announced is true: one announcement a
+    day, of which the first ends a copy, or the fourth day does.
+    """
+    trust, two = np.full(10, 0.5), listings(1, 2)
+    kept, fresh = 1.0 - exp(-4.0), (1.0 - exp(-1.5 * 4.0)) / 1.5
+    for price in (0.0, 0.5):
+        told = told_of(pages([1] * 10), trust, two, price=price * DAY_S, recall=0.5)
+        worth = (2.0 * fresh - price) / kept
+
+        assert told[1].flow_per_s == pytest.approx(10 * 0.5 * worth / 2 / DAY_S)
+        assert told[1].lead_s == pytest.approx(1.0 / (0.5 + 2.0 / 4.0) * DAY_S)
+        assert told[1].shared == 1.0
+
+
+def test_a_look_at_what_announces_true_changes_is_worth_what_following_them_is() -> None:
+    """Of pages that nothing but announcements has visited: weight over rate, less the price.
+
+    A page that changes sooner than a visit is paid back adds nothing.
+    """
+    seldom = 1e-3 / DAY_S
+    planned = replace(
+        pages([1, 1]),
+        crawl_rates_per_s=np.full(2, seldom),
+        change_rates_per_s=np.array([0.5, 4.0]) / DAY_S,
+    )
+    (told,) = told_of(planned, np.ones(2), listings(1, 1), price=1.0 * DAY_S).values()
+
+    assert told.flow_per_s * told.lead_s**2 == pytest.approx((2.0 / 0.5 - 1.0) * DAY_S, rel=0.01)
 
 
 def test_dates_that_lie_or_are_not_there_announce_nothing() -> None:
     """Both is said, and where it is not known; what nothing is known of has the prior's rate."""
     trust = np.array([0.0, np.nan, 0.9, 0.9])
     hosts = [1, 2, 3, 3]
-    told = announced_changes(pages(hosts), trust, [], 1.0)
-    bare = announced_changes(pages(hosts, dated=False), trust, [], 1.0)
-    unknown = announced_changes(pages(hosts, rates=np.nan), trust, [], 3.0 / DAY_S)
+    told = told_of(pages(hosts), trust, [])
+    bare = told_of(pages(hosts, dated=False), trust, [])
+    unknown = told_of(pages(hosts, rates=np.nan), trust, [])
+    known = told_of(pages(hosts, rates=3.0 / DAY_S), trust, [])
 
     assert sorted(told) == [1, 2, 3]
     assert told[1] is UNTRUE
     assert told[2] is UNPROVED
     assert bare == {}
-    assert unknown[3].flow_per_s == pytest.approx(3.0 * told[3].flow_per_s)
+    assert unknown[3] == known[3] != told[3]
 
 
 def test_of_pages_that_no_plan_visits_a_look_is_worth_nothing() -> None:
     unplanned = replace(pages([1, 1]), crawl_rates_per_s=np.zeros(2))
 
-    assert announced_changes(unplanned, np.ones(2), listings(1, 1), 1.0) == {}
+    assert told_of(unplanned, np.ones(2), listings(1, 1)) == {}
 
 
 def test_pages_without_a_plan_wait_in_no_listing() -> None:
     """Nobody knows how long they would wait otherwise; a lead is a second at the least."""
     known, trust = pages([1, 1, 1]), np.full(3, 0.5)
     crawl_rates = np.array([0.25 / DAY_S, np.nan, 0.0])
-    (told,) = announced_changes(
-        replace(known, crawl_rates_per_s=crawl_rates), trust, [], 1.0
-    ).values()
-    (hasty,) = announced_changes(
-        replace(known, crawl_rates_per_s=np.full(3, 5.0)), trust, [], 1.0
-    ).values()
+    (told,) = told_of(replace(known, crawl_rates_per_s=crawl_rates), trust, []).values()
+    (alone,) = told_of(pages([1]), trust[:1], []).values()
+    (hasty,) = told_of(replace(known, crawl_rates_per_s=np.full(3, 5.0)), trust, []).values()
 
-    assert told.flow_per_s == pytest.approx(0.5 * 2.0 / DAY_S)
-    assert told.lead_s == pytest.approx(2.0 * DAY_S)
+    assert told == alone
     assert hasty.lead_s == 1.0
 
 

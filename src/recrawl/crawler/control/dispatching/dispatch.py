@@ -37,7 +37,7 @@ from recrawl.crawler.control.dispatching.tasks import AskRobots, Fetch, Refill, 
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.crawler.control.worth.order import lane_of, root_urgency
-from recrawl.crawler.control.worth.tiers import ASKED, NEW, worth_share
+from recrawl.crawler.control.worth.tiers import ASKED, NEW
 from recrawl.errors import failure_words
 from recrawl.terms import HostRecord, Lease
 
@@ -105,7 +105,10 @@ class Dispatcher:
         self._free = HostHeap(self._version_of)  # by due time, what waits for no budget, or may
         self._first_free = first_free
         self._ahead = AheadOrder(
-            lambda host_id: self._hosts[host_id].ahead, self._closed_of, self._version_of
+            lambda host_id: self._hosts[host_id].ahead,
+            self._closed_of,
+            self._version_of,
+            lambda lease, now_s: self.worth_of(lease, now_s),
         )
         self._least_share = least_share if horizon_s == inf else inf
         self._ahead.least_share = self._least_share
@@ -253,7 +256,7 @@ class Dispatcher:
 
     def worth_ahead(self, lease: Lease, now_s: float) -> float:
         """Return what a visit ahead of its time is worth; 0 where the budget is not for that."""
-        share = worth_share(lease, now_s)
+        share = self.worth_of(lease, now_s)
         return share if share > self._least_share else 0.0
 
     # -- what to do next --
@@ -323,7 +326,7 @@ class Dispatcher:
             return self._resolve(queue)
         if known:
             queue.is_robots_news = False
-            task: Task = Fetch(queue.ahead.take_best(now_s))
+            task: Task = Fetch(queue.ahead.take_best(now_s, self.worth_of))
         else:
             task = _robots_of(queue)
         self.budget.spend(now_s)

@@ -9,6 +9,7 @@ from typing import Final
 import xxhash
 
 from recrawl.crawler.control.answers.lifecycle import RevisitRules
+from recrawl.crawler.control.answers.soft_errors import is_probe
 from recrawl.crawler.control.revisiting.revisit_policy import (
     NextVisit,
     PageVisit,
@@ -62,6 +63,8 @@ _LOOKED_EARLY: Final = 255  # in the place of how many times a listing told noth
 _DEFERRED_S: Final = 60.0
 _SLIP_S: Final = 86_400.0  # within which people notice that their pages are in no index
 _PUT_OFF: Final = "other pages took long to read: fetched again after a delay that doubles"
+_ONCE_S: Final = 36_525 * 86_400.0
+_ASKED_ONCE: Final = "it tells what its host says of what does not exist: not asked for again"
 _TRIED_AGAIN: Final = {
     Outcome.FAILED: "its last visit failed: retried after a delay that doubles",
     Outcome.SERVER_ERROR: "its last visit failed: retried after a delay that doubles",
@@ -247,6 +250,8 @@ class DueTimes:
     ) -> NextVisit | None:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
+        if is_probe(lease.url):
+            return NextVisit(at_s + _ONCE_S, _ASKED_ONCE)
         if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
             if self.price.announced.get(lease.host_id) is UNTRUE:  # later dates are no news
                 changed = changed and told_news

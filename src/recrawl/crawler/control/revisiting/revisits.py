@@ -19,6 +19,7 @@ import numpy as np
 
 from recrawl.crawler.control.worth.births import joint_intervals
 from recrawl.crawler.control.worth.removal_hazards import at_risk, removal_intervals
+from recrawl.crawler.control.worth.order import curvatures
 from recrawl.errors import InvalidModel
 from recrawl.freshness.fading import fading_interval
 from recrawl.kernels.arrays import Flags, Integers, Vector
@@ -38,6 +39,8 @@ _LEAP: Final = 0.7  # of the price's logarithm, from one look to the next at mos
 _HALVINGS: Final = 7
 _MOVED: Final = 0.02  # by which a price has to move before intervals of pages not due soon follow
 _SOON: Final = 2.0  # looks
+_UNBOUNDED: Final = 1e9  # times the longest interval
+_LATELY: Final = 0.1
 _FAR: Final = 30.0  # nats between a price and the usual one: further off nothing changes
 
 
@@ -129,7 +132,7 @@ class RevisitControl:
         self.last = np.full(weights.size, np.inf)  # never visited
         self.intervals = np.full(weights.size, pace)
         self.clocks = clocks
-        self.signals, self._ahead = np.zeros((2, weights.size))
+        self.signals, self._ahead, self._beyond = np.zeros((3, weights.size))
         self.silent = np.ones(weights.size)
         self.asked = 0.0
         self._speeds = np.ones(weights.size)
@@ -140,6 +143,8 @@ class RevisitControl:
         self._births = np.zeros((3, weights.size))  # flow, share that others find too, their delay
         self._hazards = np.zeros(weights.size)  # at which pages go, 1/time
         self._awaited, self._planned = np.zeros(0, np.int64), np.inf  # pages that are due, since
+        self._late, self._unheard = np.full((2, weights.size), np.nan)
+        self._lasts = np.zeros(weights.size)
         self._waited = np.zeros(2)  # time that such pages waited, and that passed
 
     def __len__(self) -> int:
@@ -229,6 +234,15 @@ class RevisitControl:
         """Say at which rate these pages go, 1/time; all others stay."""
         self._hazards[:] = 0.0
         self._hazards[page] = hazards
+
+    def expect_signals(self, page: Integers, unheard: Vector) -> None:
+        """Say how long ago it was heard what is announced of these pages; nan: nothing is.
+
+        How often it is heard follows from that on average, and with it what is to come.
+        """
+        self._unheard[page], before = unheard, self._late[page]
+        before = np.where(np.isnan(before), unheard, before)
+        self._late[page] = before + _LATELY * (unheard - before)
 
     def observe_signals(self, page: Integers) -> None:
         """Learn that a change of these pages was signalled; it counts until the next visit."""
@@ -334,6 +348,10 @@ class RevisitControl:
             self._half_lives = np.append(self._half_lives, np.full(fresh, np.inf))
             self._births = np.concatenate([self._births, np.zeros((3, fresh))], axis=1)
             self._hazards = np.append(self._hazards, np.zeros(fresh))
+            self._beyond = np.append(self._beyond, np.zeros(fresh))
+            self._late = np.append(self._late, np.full(fresh, np.nan))
+            self._unheard = np.append(self._unheard, np.full(fresh, np.nan))
+            self._lasts = np.append(self._lasts, np.zeros(fresh))
         self.weights = np.array(weights, np.float64)
 
     def decide(
@@ -376,7 +394,7 @@ class RevisitControl:
         self._adapt(rows.size)
         if learn and rows.size:
             self.beliefs.learn(rows, self.groups)
-        self._ahead = np.zeros(len(self))
+        self._ahead, self._beyond = np.zeros((2, len(self)))
         told, foreseen = self.advance(rows), self._foreseen(rows, now)
         self._ahead[rows] = foreseen if self.asked else foreseen + told
         span = span or 0.25 * max(rows.size, 1) / self.budget
@@ -406,9 +424,24 @@ class RevisitControl:
         self._looked = now
         due = np.where(np.isfinite(self.last), self.last + self.intervals, np.inf)
         own_due, soonest = due.copy(), self.last[rows] + self._limits[0]
+        told = np.maximum(told - self._beyond[rows], 0.0)
         own_due[rows] = np.maximum(due[rows] - told, soonest)
         due[rows] = np.maximum(due[rows] - foreseen - told, soonest)
+        waits = np.flatnonzero((told > 0.0) & (due[rows] <= now))
+        if waits.size:
+            own = rows[waits]
+            late = self._lateness(own, now + foreseen[waits], prices[hosts[waits]])
+            due[own] = own_due[own] = now - late
         return Decision(float(self.price[0]), prices, self.intervals, due, own_due)
+
+    def _fresh_for(self, rows: Integers) -> Vector:
+        """Return for how long copies are fresh until a change, or until they are visited anyway.
+
+        In time as it passes for the pages' own rates.
+        """
+        rates = np.maximum(self.beliefs.rates_known, _NEVER)
+        until = self.bounds[2] * self._speeds[rows, None] * rates
+        return np.einsum("ij,ij->i", self.beliefs.chances(rows), -np.expm1(-until) / rates)
 
     def look(self, now: float, span: float, rows: Integers, dearer: Vector) -> Vector:
         """Move the price by what clocks have found since, and return new due times.
@@ -575,16 +608,40 @@ class RevisitControl:
             own = rows[risk]
             told = (self.weights[own], self.beliefs.rates(own)[0], self._hazards[own])
             out[risk] = removal_intervals(out[risk], price[risk], *told, self.bounds[1])
+        self._beyond[rows] = 0.0
+        capped = np.flatnonzero((out >= self.bounds[2]) & (self._ahead[rows] > 0.0))
+        if capped.size:
+            own, bounds = rows[capped], self.bounds * (1.0, 1.0, _UNBOUNDED, 1.0)
+            far = self.beliefs.intervals(own, asked[capped], out[capped] * unseen[capped], bounds)
+            self._beyond[own] = np.maximum(far / unseen[capped] - out[capped], 0.0)
         self.intervals[rows] = out
         return out
+
+    def _lateness(self, rows: Integers, now: Vector, prices: Vector) -> Vector:
+        r"""Return how late pages are that have waited since a change was announced, by their worth.
+
+        A page of urgency s that is late by d is worth :math:`p (1 + d \sqrt{s / 2p})^2`, where p is
+        the price, so one that is worth so much for another reason counts as late by as much.
+        """
+        from recrawl.kernels.revisits import fill_worth
+
+        ages, unseen = now - self.last[rows] + self.advance(rows), self._unseen(rows)
+        worths = np.empty(rows.size)
+        fill_worth(rows, ages * unseen, self.beliefs.arrays(), self.bounds, worths)
+        worths = 1.0 / (1.0 / worths + (1.0 / self.silent[rows] - 1.0) / self._lasts[rows])
+        worths *= self.weights[rows] / unseen
+        rates = self.beliefs.rates(rows)[0]
+        urgencies = curvatures(self.weights[rows], rates, 1.0 / self.intervals[rows])
+        over = np.sqrt(np.maximum(worths / prices, 1.0)) - 1.0
+        return np.asarray(over * np.sqrt(2.0 * prices / urgencies))
 
     def _if_announced(self, rows: Integers, asked: Vector) -> Vector:
         """Return the worth that silent changes alone must give a visit; see :meth:`decide`."""
         heard = np.flatnonzero(self.silent[rows] < 1.0)
         if heard.size:
             own, price = rows[heard], asked[heard]
-            lasts = self.beliefs.chances(own) @ (1.0 / self.beliefs.rates_known)
-            left = 1.0 - (1.0 / self.silent[own] - 1.0) * price / lasts
+            self._lasts[own] = self._fresh_for(own)
+            left = 1.0 - (1.0 / self.silent[own] - 1.0) * price / self._lasts[own]
             with np.errstate(divide="ignore", invalid="ignore"):
                 asked[heard] = np.where(left > 0.0, price / left, np.inf)
         return asked
@@ -592,7 +649,31 @@ class RevisitControl:
     def _visits(self, rows: Integers, prices: Vector | float, now: float, span: float) -> Vector:
         """Return how many visits of each page fall due within the span."""
         intervals = np.maximum(self._fill(rows, prices), self.grain)  # no two looks at one instant
-        return _falls_due(intervals, self._ahead[rows] + now - self.last[rows], span)
+        ahead = np.maximum(self._ahead[rows] - self._beyond[rows], 0.0)
+        due = _falls_due(intervals, ahead + now - self.last[rows], span)
+        return due + self._to_be_told(rows, prices, span)
+
+    def _to_be_told(self, rows: Integers, prices: Vector | float, span: float) -> Vector:
+        r"""Return how many more visits are made within the span as changes will be announced.
+
+        With announcements at rate :math:`\gamma`, the visits of a page that is worth one whenever
+        it is known to be stale are :math:`\gamma / (1 - e^{-\gamma T})`.
+        """
+        more = np.zeros(rows.size)
+        price = np.broadcast_to(np.asarray(prices, np.float64), rows.shape)
+        worth = self.weights[rows] * self._lasts[rows] / self._speeds[rows]
+        told = np.flatnonzero(
+            (worth > price) & (self._log_odds[rows] > 0.0) & (self._late[rows] > 0)
+        )
+        if told.size:
+            own = rows[told]
+            rates = (1.0 - self.silent[own]) * self.beliefs.rates(own)[0] * self._speeds[own]
+            every = 2.0 * self._late[own]
+            rates = -np.expm1(rates * every / np.expm1(-self._log_odds[own])) / every
+            length = self.intervals[own]
+            more[told] = -rates / np.expm1(-rates * length) - 1.0 / length
+            more[told] *= np.maximum(span + self._unheard[own] - every, 0.0)
+        return more
 
     def _price(self, rows: Integers, budget: float, now: float, span: float) -> float:
         """Find the price at which the span's demand is what the budget pays."""

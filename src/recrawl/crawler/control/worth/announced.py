@@ -25,6 +25,8 @@ from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.worth.births import NewPages
 from recrawl.terms import Announcer, Birth, Kind
 
+_NEVER: Final = 1e-200  # 1/time
+
 UNPROVED: Final = NewPages(0.0)
 """Of a host whose listings have dates of which it is not known yet whether they are true."""
 
@@ -35,8 +37,10 @@ UNTRUE: Final = NewPages(0.0)
 def announced_changes(
     pages: PlannedPages,
     trust: NDArray[np.float64],
+    recalls: NDArray[np.float64],
     births: Iterable[Birth],
     prior_rate_per_s: float,
+    price: float = 0.0,
 ) -> Mapping[int, NewPages]:
     """Return what each listing of a host announces, by host; or :data:`UNPROVED`, :data:`UNTRUE`.
 
@@ -45,8 +49,10 @@ def announced_changes(
     pages : that are kept fresh
     trust : shape (n,), in [0, 1], in the dates of each page's host; 0: they are mostly not true;
         nan: nothing is known of them
+    recalls : shape (n,), in [0, 1], share of each page's changes that is announced
     births : what was read, among it the listings
     prior_rate_per_s : change rate of a page of which nothing is known
+    price : of a visit, in weight times seconds, >= 0
 
     Notes
     -----
@@ -56,16 +62,20 @@ def announced_changes(
     dated = np.flatnonzero(np.isfinite(pages.lastmod_s))
     hosts, place = np.unique(pages.host_ids[dated], return_inverse=True)
     known, trusted = pages.change_rates_per_s[dated], trust[dated]
-    rates = np.where(np.isfinite(known), known, prior_rate_per_s) * pages.weights[dated]
+    rates = np.where(np.isfinite(known), known, prior_rate_per_s)
     planned = np.nan_to_num(pages.crawl_rates_per_s[dated])
-    flow = np.where(planned > 0.0, np.nan_to_num(trusted) * rates, 0.0)
-    leads = 0.5 / np.where(planned > 0.0, planned, 1.0)
+    told, true = recalls[dated] * rates, np.nan_to_num(trusted)
+    length = 1.0 / np.where(planned > 0.0, planned, 1.0)
+    each = told / np.where(true > 0.0, true, 1.0)  # announcements, false ones too
+    passed, fresh = _until(each, length), _until(rates + (1.0 - true) * each, length)
+    kept = np.maximum(pages.weights[dated] * fresh - price, 0.0) / passed
+    flow = np.where((planned > 0.0) & (true > 0.0), told * kept, 0.0)
     flows, waits, proved = (
         np.bincount(place, column, minlength=hosts.size)
-        for column in (flow, flow * leads, np.isfinite(trusted))
+        for column in (flow, flow / (told + 2.0 * planned + _NEVER), np.isfinite(trusted))
     )
     most = np.zeros(hosts.size)
-    np.maximum.at(most, place, np.nan_to_num(trusted))
+    np.maximum.at(most, place, true)
     found: dict[int, NewPages] = {}
     for number, host in enumerate(hosts.tolist()):
         if not proved[number]:
@@ -77,6 +87,12 @@ def announced_changes(
             share = total / max(listings[host], 1)
             found[host] = NewPages(share, shared=1.0, lead_s=max(lead_s, 1.0))
     return found
+
+
+def _until(rates: NDArray[np.float64], length: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean time until an event of a Poisson process, or until the length has passed."""
+    x = np.maximum(rates * length, 1e-12)
+    return np.asarray(length * -np.expm1(-x) / x)
 
 
 def heard_until(pages: PlannedPages, births: Iterable[Birth]) -> NDArray[np.float64]:

@@ -20,11 +20,19 @@ from recrawl.crawler.control.worth.births import (
     learn_births,
 )
 from recrawl.crawler.control.worth.order import root_urgency
-from recrawl.crawler.control.worth.tiers import ASKED, FIRST_BY_WORTH, NEW, worth_share
-from recrawl.terms import Birth, Lease, PageState
+from recrawl.crawler.control.worth.tiers import (
+    ASKED,
+    FIRST_BY_WORTH,
+    NEW,
+    TIMED,
+    visit_gain,
+    worth_share,
+)
+from recrawl.terms import Birth, Kind, Lease, PageState
 
 _RISES: Final = 1.05  # the least worth of first visits, with each that is worth more
 _MOST_GAIN: Final = 0.2985  # of a visit, over weight and age: (1 - (1 + x) exp(-x)) / x at its top
+_SELDOM: Final = 1e-12  # changes a second
 _PRIOR_VISITS: Final = 2.0  # that led nowhere, before those of a depth count
 
 
@@ -103,11 +111,17 @@ class OnePrice:
         if lease.state is PageState.MISSING:  # its copy is as good as stale
             worth = lease.weight * self._lasts_s(lease, now_s)
             return max(self._change_share(lease, now_s), worth / max(self.price, 1e-9))
-        share, new = self._change_share(lease, now_s), self.new_pages.get(lease.page_id)
-        new = new or self.hoped.get(lease.page_id)
-        if new is None or lease.last_visit_s is None or self.price <= 0.0:
+        share = self._change_share(lease, now_s)
+        if lease.last_visit_s is None or self.price <= 0.0:
             return share
-        return max(share, birth_worth(new, max(now_s - lease.last_visit_s, 0.0)) / self.price)
+        age_s, brought = max(now_s - lease.last_visit_s, 0.0), self._brought(lease)
+        return max(share, sum(birth_worth(new, age_s) for new in brought) / self.price)
+
+    def _brought(self, lease: Lease) -> Sequence[NewPages]:
+        """Return what a visit brings beside the changes of the page itself."""
+        new = self.new_pages.get(lease.page_id) or self.hoped.get(lease.page_id)
+        told = None if lease.kind is Kind.PAGE else self.announced.get(lease.host_id)
+        return [one for one in (new, told) if one is not None]
 
     def _change_share(self, lease: Lease, now_s: float) -> float:
         """Return what a visit is worth for the changes that it may find, as a share of the price.
@@ -115,12 +129,26 @@ class OnePrice:
         Of a page that no plan knows yet it is due by an interval that has nothing to do with the
         price, and its rate may be any.
         """
+        rate, late_s = lease.change_rate_per_s, now_s - lease.due_s
+        is_priced = rate is not None and self.price > 0.0 and lease.tier >= FIRST_BY_WORTH
+        if is_priced and late_s > 0.0 and _is_early(lease, now_s):
+            return (1.0 + late_s * (root_urgency(lease) or 0.0) / sqrt(2.0 * self.price)) ** 2
         share = worth_share(lease, now_s)
+        if is_priced:
+            share *= min(2.0 * self._when_due(lease) / self.price, 1.0)
+        if lease.tier == TIMED:  # whatever it is worth, it does not wait for ever
+            share = max(share, 1.0 + max(late_s, 0.0) / max(self.fresh_s, 1.0))
         is_known = lease.change_rate_per_s is not None or lease.tier < FIRST_BY_WORTH
         if is_known or lease.last_visit_s is None or share < 1.0:
             return share
         most = _MOST_GAIN * lease.weight * max(now_s - lease.last_visit_s, 0.0)
         return min(share, most / max(self.price, 1e-9))
+
+    def _when_due(self, lease: Lease) -> float:
+        """Return what a visit is worth when it is due: less than the price at the longest interval."""
+        rate = lease.change_rate_per_s or _SELDOM
+        last_s = lease.due_s if lease.last_visit_s is None else lease.last_visit_s
+        return lease.weight * visit_gain(rate * max(lease.due_s - last_s, 0.0)) / rate
 
     def first_share(self, lease: Lease, now_s: float) -> float:
         """Return what a first visit is worth, as a share of the price: the page, and its links."""
@@ -178,3 +206,9 @@ class OnePrice:
         priced_s = birth_interval(priced, self.price, max(longest_s, usual_s))
         # Dates prove themselves only where they are read.
         return min(priced_s, usual_s) if told is UNPROVED else priced_s
+
+
+def _is_early(lease: Lease, now_s: float) -> bool:
+    """Tell whether a page is visited before its interval ends: something is known of it."""
+    age_s = now_s - (now_s if lease.last_visit_s is None else lease.last_visit_s)
+    return age_s * (lease.crawl_rate_per_s or inf) < 1.0
