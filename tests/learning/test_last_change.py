@@ -138,3 +138,26 @@ def test_rates_hold_where_announcements_bring_the_visits(recall: float) -> None:
         errors.append(abs(float(np.log(found.sum() / rates.sum()))))
     assert errors[0] > 0.4
     assert errors[1] < 0.08
+
+
+def test_many_changes_heard_before_one_visit_rule_no_rate_out_that_they_fit() -> None:
+    """Twenty, in forty days of which a quarter was heard: evidence has a floor, and rates a top."""
+    days = 86_400.0
+    beliefs = RateBeliefs(1, prior_rate=0.3 / days, half_lives=(np.inf,))
+    one = np.array([0])
+
+    beliefs.observe(
+        *split_visits(
+            one,
+            np.array([40.0 * days]),
+            np.array([True]),
+            np.array([np.nan]),
+            moment=1.0,
+            announced=np.array([20.0]),
+            unheard=np.array([30.0 * days]),
+            recall=1.0,
+            precision=0.999,
+        )
+    )
+
+    assert beliefs.rates(one)[0][0] * days == pytest.approx(2.0, rel=0.3)

@@ -12,6 +12,7 @@ from tests.oracles.crawl_value import (
 )
 
 from recrawl.crawler.control.revisiting.revisits import RevisitControl
+from recrawl.crawler.control.worth.order import curvatures
 from recrawl.errors import InvalidModel
 from recrawl.freshness import Pages, solve_even_freshness
 
@@ -468,6 +469,66 @@ def test_what_changes_too_fast_is_not_visited_whatever_is_announced() -> None:
 
     assert intervals[1] == 1e3
     assert intervals[0] < control.advance(rows)[0]  # due at once
+
+
+def announcing(rates: np.ndarray, budget: float, longest: float = 1e3) -> RevisitControl:
+    """Pages of known rates, all of whose changes are announced, visited a moment ago."""
+    n = rates.size
+    control = RevisitControl(np.ones(n), budget, half_lives=(np.inf,), bounds=(1e-3, longest))
+    for row, rate in enumerate(rates):
+        found = np.random.default_rng(row).random(2_000) > np.exp(-1.0)
+        control.observe(np.full(2_000, row), np.arange(1.0, 2_001.0) / rate, found)
+    control.last[:] = 0.0
+    control.rely_on(np.arange(n), np.full(n, 5.0), np.full(n, 0.05))
+    return control
+
+
+def test_stale_pages_are_due_by_what_a_visit_is_worth_and_not_for_their_longest_interval() -> None:
+    """A change of each was announced; a fresh copy lasts for one over its rate."""
+    rates = np.repeat([0.1, 0.5, 2.0, 8.0], 20)
+    control = announcing(rates, budget=2.0, longest=50.0)
+    control.observe_signals(np.arange(80))
+
+    made = control.decide(now=10.0, span=20.0, learn=False)
+
+    worths = np.repeat([10.0, 2.0, 0.5, 0.125], 20)
+    is_due = made.due <= 10.0
+    assert 2.0 < made.price < 10.0
+    assert is_due.tolist() == (worths > made.price).tolist()
+    assert np.all(made.due[40:] >= 45.0), "what is not worth a visit waits as long as it may"
+    assert np.array_equal(made.due, made.own_due)
+
+
+def test_what_is_worth_more_counts_as_late_by_more() -> None:
+    """Late by d, a page is worth (1 + d (s / 2p)^(1/2))^2 of the price p, s being its urgency."""
+    rates = np.repeat([0.05, 0.2], 10)
+    control = announcing(rates, budget=20.0)
+    control.observe_signals(np.arange(20))
+
+    made = control.decide(now=5.0, span=10.0, least_price=1.0, learn=False)
+
+    late = 5.0 - made.due
+    urgency = curvatures(np.ones(20), control.beliefs.rates(np.arange(20))[0], 1.0 / made.intervals)
+    worth = (1.0 + late * np.sqrt(urgency / (2.0 * made.price))) ** 2 * made.price
+    assert np.all(late > 0.0)
+    assert worth == pytest.approx(1.0 / rates, rel=0.25)
+
+
+def test_the_price_counts_on_what_will_be_announced() -> None:
+    """The same just after a listing was read as before, when all of its news has been visited."""
+    rates = np.full(50, 0.5)
+    prices = []
+    for unheard, n_waiting in ((0.0, 25), (1.0, 0)):
+        control = announcing(rates, budget=20.0)
+        control.expect_signals(np.arange(50), np.full(50, 0.5))  # read once in a unit of time
+        control._unheard[:] = unheard
+        control.observe_signals(np.arange(n_waiting))
+        prices.append(control._visits(np.arange(50), 0.1, 1e-3, 2.0).sum())
+    assert prices[0] == pytest.approx(prices[1], rel=0.25)
+
+    control.expect_signals(np.arange(50), np.full(50, np.nan))
+    control._late[:] = np.nan  # nothing is heard
+    assert control._to_be_told(np.arange(50), 0.1, 2.0).tolist() == [0.0] * 50
 
 
 def test_visits_that_signals_ask_for_are_not_counted_twice() -> None:

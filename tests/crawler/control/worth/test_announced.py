@@ -18,7 +18,9 @@ from recrawl.crawler.control.worth.announced import (
 )
 from recrawl.crawler.control.worth.births import NewPages
 from recrawl.crawler.control.worth.one_price import OnePrice
-from recrawl.terms import Announcer, Birth, Kind
+from recrawl.crawler.control.worth.order import root_urgency
+from recrawl.crawler.control.worth.tiers import FIRST_BY_WORTH, TIMED
+from recrawl.terms import Announcer, Birth, Kind, Lease, PageState
 
 DAY_S = 86_400.0
 Vector = NDArray[np.float64]
@@ -158,6 +160,54 @@ def test_a_listing_is_read_when_what_waits_in_it_is_worth_a_visit() -> None:
     assert read(made, quiet=2) == pytest.approx(2.0 * read(made), rel=0.01)
     both = price(flow, NewPages(20.0 / DAY_S))
     assert read(both) == pytest.approx(read(made) / sqrt(2.0), rel=0.01)
+
+
+def test_a_listing_competes_by_what_waits_in_it() -> None:
+    """With its age it is worth more, as a share of the price."""
+    made = price(NewPages(20.0 / DAY_S, shared=1.0, lead_s=100.0 * DAY_S))
+    due_s = 1e6 + read(made)
+    listing = Lease(7, "/sitemap", 1, 1, due_s, kind=Kind.SITEMAP, state=PageState.INDEXED)
+    listing = replace(listing, last_visit_s=1e6, tier=TIMED)
+    page = replace(listing, kind=Kind.PAGE)
+
+    assert made.share(listing, due_s) == pytest.approx(1.0, rel=0.01)
+    later_s = 1e6 + 3.0 * read(made)
+    assert made.share(listing, later_s) == pytest.approx(9.0, rel=0.05)
+    assert made.share(page, due_s) == 1.0
+
+
+def test_what_is_due_at_an_instant_does_not_wait_for_ever() -> None:
+    """Though nothing is known of what a visit is worth: it gains the price in a day."""
+    made = price(None)
+    retry = Lease(7, "/failed", 1, 1, 1e6, state=PageState.GONE, tier=TIMED)
+
+    assert made.share(retry, 1e6) == 1.0
+    assert made.share(retry, 1e6 + 3.0 * DAY_S) == pytest.approx(4.0)
+
+
+def test_what_waits_for_its_longest_interval_alone_is_not_worth_the_price() -> None:
+    """Near its end others are, which change less often: those go first where a request is left."""
+    made = price(None)
+    calm = Lease(8, "/calm", 1, 1, 30.0 * DAY_S, state=PageState.INDEXED, tier=FIRST_BY_WORTH)
+    calm = replace(calm, last_visit_s=0.0, change_rate_per_s=0.02 / DAY_S)
+    busy = replace(calm, change_rate_per_s=5.0 / DAY_S)
+
+    assert made.share(calm, 29.0 * DAY_S) == pytest.approx(0.95, abs=0.02)
+    assert made.share(busy, 29.0 * DAY_S) == pytest.approx(2.0 / 5.0 / 4.0)
+
+
+def test_a_stale_page_is_worth_what_its_lateness_says() -> None:
+    """Its due time says so where it is due before its interval ends; else its age does."""
+    made = price(None)
+    page = Lease(8, "/told", 1, 1, 10.0 * DAY_S, state=PageState.INDEXED, tier=FIRST_BY_WORTH)
+    page = replace(page, last_visit_s=12.0 * DAY_S, change_rate_per_s=0.1 / DAY_S)
+    told = replace(page, crawl_rate_per_s=1.0 / (30.0 * DAY_S))
+    root = root_urgency(told)
+
+    assert root is not None
+    share = made.share(told, 15.0 * DAY_S)
+    assert share == pytest.approx((1.0 + 5.0 * DAY_S * root / sqrt(2.0 * 4.0 * DAY_S)) ** 2)
+    assert made.share(replace(told, crawl_rate_per_s=1.0 / DAY_S), 15.0 * DAY_S) <= 1.0
 
 
 def test_dates_are_read_at_the_usual_interval_until_they_have_proved_themselves() -> None:

@@ -238,7 +238,8 @@ class RevisitControl:
     def expect_signals(self, page: Integers, unheard: Vector) -> None:
         """Say how long ago it was heard what is announced of these pages; nan: nothing is.
 
-        How often it is heard follows from that on average, and with it what is to come.
+        How often it is heard follows from that on average, and with it what is to come. Such pages
+        are visited by what a visit of a stale copy is worth; of others those are that were announced.
         """
         self._unheard[page], before = unheard, self._late[page]
         before = np.where(np.isnan(before), unheard, before)
@@ -427,7 +428,7 @@ class RevisitControl:
         told = np.maximum(told - self._beyond[rows], 0.0)
         own_due[rows] = np.maximum(due[rows] - told, soonest)
         due[rows] = np.maximum(due[rows] - foreseen - told, soonest)
-        waits = np.flatnonzero((told > 0.0) & (due[rows] <= now))
+        waits = np.flatnonzero((told > 0.0) & (due[rows] <= now) & (self._late[rows] >= 0.0))
         if waits.size:
             own = rows[waits]
             late = self._lateness(own, now + foreseen[waits], prices[hosts[waits]])
@@ -440,7 +441,8 @@ class RevisitControl:
         In time as it passes for the pages' own rates.
         """
         rates = np.maximum(self.beliefs.rates_known, _NEVER)
-        until = self.bounds[2] * self._speeds[rows, None] * rates
+        anyway = np.where(self._late[rows] >= 0.0, self.bounds[2] * self._speeds[rows], np.inf)
+        until = anyway[:, None] * rates
         return np.einsum("ij,ij->i", self.beliefs.chances(rows), -np.expm1(-until) / rates)
 
     def look(self, now: float, span: float, rows: Integers, dearer: Vector) -> Vector:
@@ -609,7 +611,8 @@ class RevisitControl:
             told = (self.weights[own], self.beliefs.rates(own)[0], self._hazards[own])
             out[risk] = removal_intervals(out[risk], price[risk], *told, self.bounds[1])
         self._beyond[rows] = 0.0
-        capped = np.flatnonzero((out >= self.bounds[2]) & (self._ahead[rows] > 0.0))
+        told = self.signals[rows] * self._log_odds[rows] > 0.0
+        capped = np.flatnonzero((out >= self.bounds[2]) & told & (self._late[rows] >= 0.0))
         if capped.size:
             own, bounds = rows[capped], self.bounds * (1.0, 1.0, _UNBOUNDED, 1.0)
             far = self.beliefs.intervals(own, asked[capped], out[capped] * unseen[capped], bounds)
