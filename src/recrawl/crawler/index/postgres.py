@@ -33,7 +33,7 @@ from recrawl.crawler.index.languages import AUTO, Languages
 from recrawl.crawler.index.lexemes import lexemes_of
 from recrawl.crawler.index.repeats.copies import Found, Group, without_copies
 from recrawl.crawler.index.repeats.drawn import Parts, as_it_is
-from recrawl.crawler.index.repeats.left_out import without_lines
+from recrawl.crawler.index.repeats.left_out import lines_of, without_lines, woven
 from recrawl.crawler.index.repeats.table_shelf import TableShelf
 from recrawl.crawler.index.searching.passages import best_passage
 from recrawl.crawler.index.searching.queries import read_query
@@ -248,7 +248,7 @@ class PostgresIndex(PageIndex, ChanceLearner):
             _clean(document.title), _clean(parted.text), _clean(document.language),
             [_clean(heading) for heading in document.headings],
             document.signature, document.fetched_at_s, _clean(document.markdown),
-            None if about is None else _clean(about), _clean(parted.left_out), _clean(told.all),
+            None if about is None else _clean(about), _clean(parted.kept), _clean(told.all),
             _clean(told.named), told.n_words, _signed(content_hash(document.title, parted.text)),
         )  # fmt: skip
 
@@ -259,18 +259,18 @@ class PostgresIndex(PageIndex, ChanceLearner):
         held = self._held(url)
         if held is None:
             return None
-        document, left_out = held
-        told = document.markdown
+        document, kept = held
+        left_out, told = lines_of(kept), document.markdown
         markdown = without_lines(told, left_out, document.text) if left_out else told
         return replace(document, markdown=markdown)
 
     def whole(self, url: str) -> Document | None:
-        """Return a copy as it was given, but for the order of what was left out."""
+        """Return a copy as it was given."""
         held = self._held(url)
         if held is None:
             return None
-        document, left_out = held
-        return replace(document, text="\n".join(filter(None, (document.text, left_out))))
+        document, kept = held
+        return replace(document, text=woven(document.text, kept))
 
     def _held(self, url: str) -> tuple[Document, str] | None:
         query = f"SELECT {_COLUMNS} FROM document WHERE {_SAME_URL}"
@@ -278,12 +278,12 @@ class PostgresIndex(PageIndex, ChanceLearner):
             row = self._db.execute(query.encode(), {"url": url}).fetchone()
         if row is None:
             return None
-        url, title, text, fetched_at_s, signature, headings, said, markdown, about, left_out = row
+        url, title, text, fetched_at_s, signature, headings, said, markdown, about, kept = row
         known = None if about is None else msgspec.json.decode(about, type=About)
         held = Document(
             url, title, text, fetched_at_s, signature, tuple(headings), said, (), markdown, known
         )
-        return held, left_out
+        return held, kept
 
     @override
     def signature(self, url: str) -> bytes | None:
@@ -297,8 +297,8 @@ class PostgresIndex(PageIndex, ChanceLearner):
         held = self._held(document.url)
         if held is None:
             return False
-        copy, left_out = held
-        return self.own_text.same(document, copy.title, copy.text, left_out)
+        copy, kept = held
+        return self.own_text.same(document, copy.title, copy.text, kept)
 
     @override
     def learn_drawn(self, document: Document, again: str) -> None:
@@ -309,8 +309,8 @@ class PostgresIndex(PageIndex, ChanceLearner):
         held = self._held(document.url)
         if held is None:
             return None
-        copy, left_out = held
-        return self.own_text.difference(document, copy.title, copy.text, left_out)
+        copy, kept = held
+        return self.own_text.difference(document, copy.title, copy.text, kept)
 
     @override
     def edit(self, document: Document) -> str | None:

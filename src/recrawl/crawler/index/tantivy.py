@@ -23,7 +23,7 @@ from recrawl.crawler.index.languages import AUTO, Languages
 from recrawl.crawler.index.more import packed, unpacked
 from recrawl.crawler.index.repeats.copies import Found, Group, without_copies
 from recrawl.crawler.index.repeats.drawn import Parts, as_it_is
-from recrawl.crawler.index.repeats.left_out import without_lines
+from recrawl.crawler.index.repeats.left_out import lines_of, without_lines, woven
 from recrawl.crawler.index.repeats.note_file import NoteFile
 from recrawl.crawler.index.schema import aside_of, clear, held_copies, index_exists, opened
 from recrawl.crawler.index.searching.queries import read_query
@@ -197,7 +197,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
         made.add_text("address", address_words(document.url))
         made.add_text("text", text)
         made.add_text("text", own)  # found, and shown nowhere
-        made.add_text("left_out", parted.left_out)
+        made.add_text("left_out", parted.kept)
         made.add_unsigned("content", content_hash(document.title, text))
         made.add_text("terms", " ".join(codes(f"{document.title}\n{headings}")))
         made.add_text("declared", document.language)
@@ -255,13 +255,13 @@ class TantivyIndex(PageIndex, ChanceLearner):
         held = self._stored(url)
         if held is None:
             return None
-        document, left_out = _document(held, str(held["text"][0])), str(held["left_out"][0])
-        told = document.markdown
+        document = _document(held, str(held["text"][0]))
+        left_out, told = lines_of(str(held["left_out"][0])), document.markdown
         markdown = without_lines(told, left_out, document.text) if left_out else told
         return replace(document, markdown=markdown)
 
     def whole(self, url: str) -> Document | None:
-        """Return a copy as it was given, but for the order of what was left out."""
+        """Return a copy as it was given."""
         held = self._stored(url)
         return None if held is None else _whole(held)
 
@@ -275,8 +275,8 @@ class TantivyIndex(PageIndex, ChanceLearner):
         held = self._stored(document.url)
         if held is None:
             return False
-        text, left_out = str(held["text"][0]), str(held["left_out"][0])
-        return self.own_text.same(document, str(held["title"][0]), text, left_out)
+        text, kept = str(held["text"][0]), str(held["left_out"][0])
+        return self.own_text.same(document, str(held["title"][0]), text, kept)
 
     @override
     def learn_drawn(self, document: Document, again: str) -> None:
@@ -287,8 +287,8 @@ class TantivyIndex(PageIndex, ChanceLearner):
         held = self._stored(document.url)
         if held is None:
             return None
-        text, left_out = str(held["text"][0]), str(held["left_out"][0])
-        return self.own_text.difference(document, str(held["title"][0]), text, left_out)
+        text, kept = str(held["text"][0]), str(held["left_out"][0])
+        return self.own_text.difference(document, str(held["title"][0]), text, kept)
 
     @override
     def edit(self, document: Document) -> str | None:
@@ -474,8 +474,8 @@ def _copies_in(aside: Path) -> Iterator[Document]:
 
 def _whole(held: Any) -> Document:
     """Return a copy with what was left out of it, whatever version wrote it."""
-    parts = (str(held.get_first(name) or "") for name in ("text", "left_out"))
-    return _document(held, "\n".join(filter(None, parts)))
+    text, kept = (str(held.get_first(name) or "") for name in ("text", "left_out"))
+    return _document(held, woven(text, kept))
 
 
 def _document(held: Any, text: str) -> Document:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recrawl.crawler.fetch.reading.signature import signature
 from recrawl.crawler.index.repeats.boilerplate import Boilerplate
 from recrawl.crawler.index.repeats.host_lines import HostLines
-from recrawl.crawler.index.repeats.left_out import without_lines
+from recrawl.crawler.index.repeats.left_out import divided, lines_of, placed, without_lines, woven
 from recrawl.crawler.index.repeats.note_file import FileShelf, NoteFile
 from recrawl.crawler.index.repeats.own_text import OwnText
 from recrawl.crawler.index.tantivy import TantivyIndex
@@ -35,6 +35,11 @@ def document(number: int, text: list[str] | None = None, mark: bytes = b"s") -> 
     return Document(url(number), f"Story {number}", told, 5.0, mark)
 
 
+def in_parts(learned: Boilerplate, url: str, text: str, title: str = "") -> tuple[str, str]:
+    told = text.split("\n")
+    return divided(told, learned.left_out(url, told, title))
+
+
 def on_file(directory: Path) -> FileShelf[HostLines]:
     return NoteFile(directory).shelf("repeated", HostLines)
 
@@ -48,16 +53,41 @@ def index(tmp_path: Path) -> TantivyIndex:
     return made
 
 
+def test_a_page_indexed_again_from_its_copy_has_its_lines_in_order(index: TantivyIndex) -> None:
+    """As one is whose host was learned meanwhile, or that others call by another name."""
+    copies = [index.whole(url(number)) for number in range(40)]
+
+    assert [copy and copy.text.split("\n") for copy in copies] == [lines(n) for n in range(40)]
+    assert (held := index.copy(url(30))) is not None
+    assert held.text.split("\n") == lines(30)[4:8]
+
+
 def test_what_recurs_together_or_at_an_end_is_left_out_and_headings_stay(tmp_path: Path) -> None:
     """With what stands between: the links to a chapter are no text of the page."""
     learned = Boilerplate(on_file(tmp_path))
     for number in range(8):
         learned.learn(url(number), lines(number))
 
-    kept, left_out = learned.parted(url(3), "\n".join(lines(3)))
+    kept, left_out = in_parts(learned, url(3), "\n".join(lines(3)))
 
     assert kept.split("\n") == lines(3)[4:8]
     assert left_out.split("\n") == [*lines(3)[:4], *FOOT]
+
+
+@given(st.lists(st.sampled_from(["", "a", "b", "c"]), min_size=1), st.data())
+def test_what_was_left_out_is_put_back_where_it_stood(told: list[str], draw: st.DataObject) -> None:
+    out = draw.draw(st.sets(st.integers(0, len(told) - 1)))
+    text, left_out = divided(told, out)
+    kept = placed(told, out)
+
+    assert lines_of(kept) == left_out
+    if text or len(out) < len(told):
+        assert woven(text, kept) == "\n".join(told)
+
+
+def test_what_an_older_version_left_out_is_put_at_the_end() -> None:
+    assert woven("a\nb", "Home\nUp") == "a\nb\nHome\nUp"
+    assert woven("a\nb", "") == "a\nb"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +109,7 @@ def test_a_sentence_between_what_recurs_is_text(said: str, is_text: bool) -> Non
         learned.learn(url(number), [*head, f"Entry {number}", *facts, *FOOT], f"Entry {number}")
     page = [*head, "Entry 30", *facts, said, *FOOT]
 
-    kept, _ = learned.parted(url(30), "\n".join(page), "Entry 30")
+    kept, _ = in_parts(learned, url(30), "\n".join(page), "Entry 30")
 
     assert kept.split("\n") == (["Entry 30", said] if is_text else ["Entry 30"])
 
@@ -92,8 +122,8 @@ def test_another_host_and_few_pages_teach_nothing(tmp_path: Path) -> None:
         learned.learn(url(1), lines(1))
     text = "\n".join(lines(3))
 
-    assert learned.parted(url(3), text) == (text, "")
-    assert learned.parted("http://b.test/", text) == (text, "")
+    assert in_parts(learned, url(3), text) == (text, "")
+    assert in_parts(learned, "http://b.test/", text) == (text, "")
 
 
 def test_long_pages_are_learned_from_as_well(tmp_path: Path) -> None:
@@ -106,7 +136,7 @@ def test_long_pages_are_learned_from_as_well(tmp_path: Path) -> None:
     for number in range(20):
         learned.learn(url(number), page(number))
 
-    assert learned.parted(url(99), "\n".join(page(99)))[1].split("\n") == [*FOOT[:3], *FOOT]
+    assert in_parts(learned, url(99), "\n".join(page(99)))[1].split("\n") == [*FOOT[:3], *FOOT]
 
 
 def test_a_page_that_says_nothing_of_its_own_keeps_its_text(tmp_path: Path) -> None:
@@ -115,7 +145,9 @@ def test_a_page_that_says_nothing_of_its_own_keeps_its_text(tmp_path: Path) -> N
     for number in range(20):
         learned.learn(url(number), ["a quiet story", "of lanterns"])
 
-    assert learned.parted(url(3), "a quiet story\nof lanterns")[0] == "a quiet story\nof lanterns"
+    assert (
+        in_parts(learned, url(3), "a quiet story\nof lanterns")[0] == "a quiet story\nof lanterns"
+    )
 
 
 def test_what_was_learned_is_kept_and_damage_is_no_hindrance(tmp_path: Path) -> None:
@@ -126,9 +158,9 @@ def test_what_was_learned_is_kept_and_damage_is_no_hindrance(tmp_path: Path) -> 
     learned.notes.save(now=True)
     text = "\n".join(lines(3))
 
-    assert Boilerplate(on_file(tmp_path)).parted(url(3), text) == learned.parted(url(3), text)
+    assert in_parts(Boilerplate(on_file(tmp_path)), url(3), text) == in_parts(learned, url(3), text)
     (tmp_path / "notes.sqlite3").write_bytes(b"{" * 999)
-    assert Boilerplate(on_file(tmp_path)).parted(url(3), text) == (text, "")
+    assert in_parts(Boilerplate(on_file(tmp_path)), url(3), text) == (text, "")
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=30))
@@ -138,7 +170,7 @@ def test_nothing_is_lost_or_doubled(pages: list[list[str]]) -> None:
     for number, page in enumerate(pages):
         learned.learn(url(number), page)
     for page in pages:
-        kept, left_out = learned.parted(url(1), "\n".join(page))
+        kept, left_out = in_parts(learned, url(1), "\n".join(page))
         assert sorted(f"{kept}\n{left_out}".split()) == sorted(page)
 
 
@@ -218,8 +250,8 @@ def test_the_line_that_the_title_begins_with_stays_among_what_recurs(tmp_path: P
         learned.learn(f"http://b.test/{number}", page, f"Site: Story {number}")
     texts = {number: "\n".join(pages[number]) for number in (3, 4)}
 
-    own = [learned.parted(url(n), text, f"Story {n} | Site")[0] for n, text in texts.items()]
-    of_site = learned.parted("http://b.test/3", texts[3], "Site: Story 3")[0]
+    own = [in_parts(learned, url(n), text, f"Story {n} | Site")[0] for n, text in texts.items()]
+    of_site = in_parts(learned, "http://b.test/3", texts[3], "Site: Story 3")[0]
 
     assert own == [f"Story {n}\nDay {n}.\nAnd night {n}." for n in (3, 4)]
     assert of_site == "Day 3.\nAnd night 3."
@@ -253,7 +285,7 @@ def test_a_line_that_is_left_out_of_one_of_two_texts_alone_has_neither_come_nor_
 
     for edit in (
         knows.edit(now, document(3).text, ""),
-        knows_nothing.edit(now, told.text, told.left_out),
+        knows_nothing.edit(now, told.text, told.kept),
     ):
         changed = [line for line in edit.split("\n")[1:] if line[0] in "+-"]
         assert changed == ["-What happened on day 3.", "+It rained on day 3."]
@@ -272,7 +304,7 @@ def test_what_changes_by_itself_beside_boilerplate_is_no_change() -> None:
 
     for number in range(40):
         learned.learn(url(number), commented(number, "1 minute").split("\n"))
-    held = learned.parted(url(3), commented(3, "1 minute"))
+    held = in_parts(learned, url(3), commented(3, "1 minute"))
 
     assert learned.same(url(3), held, commented(3, "3 minutes", year=2027))
     assert not learned.same(url(3), held, commented(3, "3 minutes", "was not", 2028))
@@ -305,7 +337,7 @@ def test_a_fact_that_is_another_now_within_a_text_is_a_change(fact: str, now: st
     for number in range(40):
         learned.learn(url(number), fact_sheet(number))
     page = fact_sheet(3)
-    held = learned.parted(url(3), "\n".join(page))
+    held = in_parts(learned, url(3), "\n".join(page))
     assert {"In stock", "3 cm"} <= set(held[1].split("\n"))
 
     other = [now if line == fact else line for line in page]
@@ -324,7 +356,7 @@ def test_a_fact_of_a_sheet_without_a_text_is_a_change_where_it_is_another_now(no
 
     for number in range(40):
         learned.learn(url(number), sheet(number, f"50{number}"), f"Ada {number}")
-    held = learned.parted(url(3), "\n".join(sheet(3, "503")), "Ada 3")
+    held = in_parts(learned, url(3), "\n".join(sheet(3, "503")), "Ada 3")
     assert held[0] == "Ada 3"
 
     assert not learned.same(url(3), held, "\n".join(sheet(3, now)))
@@ -337,7 +369,7 @@ def test_a_host_whose_pages_all_have_another_part_is_soon_known() -> None:
     pages = ["\n".join(fact_sheet(number)) for number in range(40)]
     for number, page in enumerate(pages):
         learned.learn(url(number), page.split("\n"))
-    held = [learned.parted(url(number), page) for number, page in enumerate(pages)]
+    held = [in_parts(learned, url(number), page) for number, page in enumerate(pages)]
 
     def n_changed(old: str, new: str) -> int:
         texts = [page.replace(old, new) for page in pages]
@@ -389,7 +421,7 @@ def changed(learned: Boilerplate, held: dict[int, str], now: dict[int, str]) -> 
     """Visit pages, and hold those that have changed; return how many these were."""
     n = 0
     for number, text in now.items():
-        if not learned.same(url(number), learned.parted(url(number), held[number]), text):
+        if not learned.same(url(number), in_parts(learned, url(number), held[number]), text):
             learned.learn(url(number), text.split("\n"))
             held[number] = text
             n += 1
@@ -405,8 +437,8 @@ def test_a_page_that_changes_again_and_again_is_one_page() -> None:
     told = [changed(learned, held, {3: sheet_of(3, said=f"is {n % 2}")}) for n in range(300)]
 
     assert told == [1] * 300
-    assert learned.parted(url(9), sheet_of(9)) == learned.parted(url(9), held[9])
-    assert learned.parted(url(9), held[9])[1].split("\n") == [*lines(9)[:4], *FOOT]
+    assert in_parts(learned, url(9), sheet_of(9)) == in_parts(learned, url(9), held[9])
+    assert in_parts(learned, url(9), held[9])[1].split("\n") == [*lines(9)[:4], *FOOT]
 
 
 def test_a_state_of_some_pages_at_a_time_is_none_of_all() -> None:
@@ -492,7 +524,7 @@ def test_a_line_that_says_the_address_of_its_page_recurs_on_others() -> None:
     for page, told in zip(pages, said, strict=True):
         learned.learn(page, told)
 
-    parted = learned.parted(pages[3], "\n".join(said[3]))
+    parted = in_parts(learned, pages[3], "\n".join(said[3]))
 
     assert parted == ("\n".join(said[3][:2]), said[3][2])
     assert learned.same(pages[3], parted, "\n".join([*said[3][:2], "Copy what you like."]))
@@ -516,7 +548,7 @@ def test_what_pages_of_one_language_have_is_repeated_though_other_languages_have
     for address, text in texts.items():
         learned.learn(address, text)
     address = f"{HOST}/{folder.format('ko')}3"
-    kept, left_out = learned.parted(address, "\n".join(texts[address]))
+    kept, left_out = in_parts(learned, address, "\n".join(texts[address]))
     now = [line.replace("ko home", "ko start") for line in texts[address]]
 
     assert ("ko up" in left_out) == is_known

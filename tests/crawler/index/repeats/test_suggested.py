@@ -83,7 +83,7 @@ def test_a_site_that_is_built_anew_tells_of_three_pages_and_of_those_that_were_e
         before = page(number, drawn(number))
         now = page(number, drawn(number + 50), "edited" if number in (4, 20) else "")
         parted = own.parted(before)
-        if not own.same(now, before.title, parted.text, parted.left_out):
+        if not own.same(now, before.title, parted.text, parted.kept):
             told.append(number)
 
     assert told == [0, 1, 2, 4, 20]

@@ -118,7 +118,7 @@ def test_a_lexeme_has_the_places_that_the_server_keeps() -> None:
     """Of one that stands everywhere the first 255, none beyond the last that it tells apart."""
     text = "boat " * 300 + "sea " * 20_000 + "end"
     page = Document("http://a.test/", "A boat", text, 1.0, b"s")
-    found = lexemes_of(page, Parted(text, "", ""), stems("english"), None)
+    found = lexemes_of(page, Parted(text, "", "", ""), stems("english"), None)
     told = dict(one.rsplit(":", 1) for one in found.all.split(" '"))
 
     assert len(told["boat'"].split(",")) == 255

@@ -99,21 +99,17 @@ class Boilerplate:
             host.add(self._hashes(url, lines)[:_LINES_OF_PAGE])
             self.notes.put(name, host)
 
-    def parted(self, url: str, text: str, title: str = "") -> tuple[str, str]:
-        """Return what a page says for itself, and what is left out; all of it where all recurs.
+    def left_out(self, url: str, lines: list[str], title: str = "") -> set[int]:
+        """Return the rows of lines that are left out of a page; none where all recur.
 
         A line that the title begins with stays, whatever it stands between and whoever links to it
         by that name, unless the titles of many pages begin so: then it is the name of the site.
         """
-        lines = text.split("\n")
         out = _left_out(lines, self._repeated(url, lines))
         opening = _opening(title, lines) if out else ""
         if opening and not self._repeated(url, [_MARK + opening]):
             out.discard(lines.index(opening))
-        kept = [line for row, line in enumerate(lines) if row not in out]
-        if not out or not kept:
-            return text, ""
-        return "\n".join(kept), "\n".join([lines[row] for row in sorted(out)])
+        return out if len(out) < len(lines) else set()
 
     def own(self, url: str, left_out: str) -> str:
         """Return the lines left out that no other page of the host says: who wrote it, say.

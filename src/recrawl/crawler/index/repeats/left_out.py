@@ -1,12 +1,53 @@
-"""Markdown without the lines that were left out of a text."""
+"""What was left out of a text: where it stood, and Markdown without it."""
 
 import re
+from collections.abc import Collection
+from itertools import groupby, islice
 from typing import Final
+
+_PLACES: Final = "\f"  # before how many lines stood where; no line holds one
 
 _ADDRESS: Final = re.compile(r"\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")  # of a link in Markdown
 _NO_WORD: Final = re.compile(r"[\W_]+")
 _LINE: Final = "---"  # that parts what stands above it from what follows
 _ITEM: Final = re.compile(r"\s*[-*+]\s")
+
+
+def divided(lines: list[str], out: Collection[int]) -> tuple[str, str]:
+    """Return the lines that stay, and those of the rows that are left out."""
+    kept = [line for row, line in enumerate(lines) if row not in out]
+    return "\n".join(kept), "\n".join([lines[row] for row in sorted(out)])
+
+
+def placed(lines: list[str], out: Collection[int]) -> str:
+    """Return what an index keeps of lines left out of a text: them, and where they stood.
+
+    Parameters
+    ----------
+    out : the rows of what is left out
+    """
+    if not out:
+        return ""
+    runs = ["0"] if 0 in out else []  # the first is one of lines that stay
+    runs += [f"{len(list(run))}" for _, run in groupby(range(len(lines)), out.__contains__)]
+    return "\n".join([_PLACES + " ".join(runs), *(lines[row] for row in sorted(out))])
+
+
+def lines_of(kept: str) -> str:
+    """Return the lines left out of a text, of which this is kept."""
+    return kept.partition("\n")[2] if kept.startswith(_PLACES) else kept
+
+
+def woven(text: str, kept: str) -> str:
+    """Return the whole of a text; what it is not known of where it stood is at the end."""
+    if not kept:
+        return text
+    stayed, gone = iter(text.split("\n")), iter(lines_of(kept).split("\n"))
+    runs = kept.partition("\n")[0][1:].split() if kept.startswith(_PLACES) else []
+    whole: list[str] = []
+    for number, run in enumerate(runs):
+        whole += islice(gone if number % 2 else stayed, int(run))
+    return "\n".join([*whole, *stayed, *gone])
 
 
 def without_lines(markdown: str, left_out: str, text: str = "") -> str:

@@ -10,6 +10,7 @@ from recrawl.crawler.control.texts.differences import difference, edit
 from recrawl.crawler.index.repeats.boilerplate import Boilerplate
 from recrawl.crawler.index.repeats.drawn import Drawn, Parts, as_it_is
 from recrawl.crawler.index.repeats.host_lines import HostLines
+from recrawl.crawler.index.repeats.left_out import divided, lines_of, placed
 from recrawl.crawler.index.repeats.notes import Shelf
 from recrawl.crawler.index.repeats.suggested import Suggestions
 from recrawl.terms import Document
@@ -24,11 +25,13 @@ class Parted:
     text : what the page says for itself
     left_out : what its host repeats
     own : the lines left out that no other page of the host says; people look for them, too
+    kept : the lines left out, and where they stood
     """
 
     text: str
     left_out: str
     own: str
+    kept: str
 
 
 class OwnText:
@@ -66,9 +69,10 @@ class OwnText:
 
     def parted(self, document: Document) -> Parted:
         """Return the text of a page in parts, as far as its host is known now."""
-        url = document.url
-        text, left_out = self._boilerplate.parted(url, document.text, document.title)
-        return Parted(text, left_out, self._boilerplate.own(url, left_out))
+        url, lines = document.url, document.text.split("\n")
+        out = self._boilerplate.left_out(url, lines, document.title)
+        text, left_out = divided(lines, out)
+        return Parted(text, left_out, self._boilerplate.own(url, left_out), placed(lines, out))
 
     def to_part_again(self, held: Callable[[str], Document | None]) -> Iterator[Document]:
         """Iterate over pages that were parted before their hosts were known, each of them once.
@@ -85,40 +89,40 @@ class OwnText:
                 yield document
         self._early.clear()
 
-    def same(self, document: Document, title: str, text: str, left_out: str) -> bool:
+    def same(self, document: Document, title: str, text: str, kept: str) -> bool:
         """Tell whether a copy says the same as a page does now.
 
         Parameters
         ----------
-        title, text, left_out : of the copy
+        title, text, kept : of the copy
         """
         if title != document.title:
             return False
-        parts = text, left_out
+        parts = text, lines_of(kept)
         is_same = self._boilerplate.same(document.url, parts, document.text, document.links)
         passing = self._boilerplate.passing(document.url, parts, document.text)
         if not is_same and not self._drawn.same(document, "\n".join(parts), passing):
             return self._suggestions.same(document, "\n".join(parts), passing)
         return self._drawn.in_order(document, text, passing)
 
-    def difference(self, document: Document, title: str, text: str, left_out: str) -> str:
+    def difference(self, document: Document, title: str, text: str, kept: str) -> str:
         """Return what a page says anew, and what no more, beside a copy; without what is repeated.
 
         Parameters
         ----------
-        title, text, left_out : of the copy
+        title, text, kept : of the copy
         """
-        before, now = self._beside(document, text, left_out)
+        before, now = self._beside(document, text, lines_of(kept))
         return difference(f"{title}\n{before}", f"{document.title}\n{now}")
 
-    def edit(self, document: Document, text: str, left_out: str) -> str:
+    def edit(self, document: Document, text: str, kept: str) -> str:
         """Return a unified diff from a copy to the text of a page, without what is repeated.
 
         Parameters
         ----------
-        text, left_out : of the copy
+        text, kept : of the copy
         """
-        return edit(*self._beside(document, text, left_out))
+        return edit(*self._beside(document, text, lines_of(kept)))
 
     def _beside(self, document: Document, text: str, left_out: str) -> tuple[str, str]:
         """Return the texts of a copy and of a page, without lines that one of them leaves out.
