@@ -214,6 +214,29 @@ def test_headings_and_terms_are_told_without_marks_of_links() -> None:
     assert page(html).headings == ("A head", "--onto")
 
 
+@pytest.mark.parametrize(
+    ("html", "headings"),
+    [
+        ("<h3><a href='/1'>One</a></h3><h3> <a href=2>Two</a></h3>", ("All", "One", "Two")),
+        ("<a href=1><h3>One</h3></a><a href=2><h3>Two</h3></a>", ("All", "One", "Two")),
+        ("<h3><a href='/1'>One</a></h3><h1>Lamps</h1>", ("Lamps", "One")),
+        ("<h1><a href=/1>One</a></h1><h2>Glass</h2>", ("Glass", "One")),
+        ("<h2>One <a href=/1>1</a></h2><h2><a href='#b'>Two</a></h2>", ("One 1", "Two")),
+        ("<h1><a href=page>One</a></h1><h2><a href=2>Two</a></h2>", ("One", "Two")),
+        ("<h1><a href=/c>One</a></h1><h2><a href=2>Two</a></h2>", ("One", "Two")),
+        ("<h1><a href=/1>One</a></h1><p>Of it.</p>", ("One",)),
+        ("<h1><a name=b>One</a></h1><h2><a>Two</a></h2>", ("One", "Two")),
+    ],
+)
+def test_headings_that_lead_elsewhere_come_after_the_pages_own(
+    html: str, headings: tuple[str, ...]
+) -> None:
+    """An entry is not what its list is called."""
+    head = "<head><title>All</title><link rel=canonical href=/c></head>"
+
+    assert page(f"{head}<main>{html}</main>").headings == headings
+
+
 def test_the_mark_of_a_headings_link_to_itself_is_no_text() -> None:
     html = (
         "<main><h1>A head<a class=headerlink href='#a'>\u00b6</a></h1><p>See \u00b6 4.</p></main>"

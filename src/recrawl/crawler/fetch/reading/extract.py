@@ -195,7 +195,9 @@ class PageExtractor:
         if not text and not is_app:
             selector, roots = "body", _whole(html, small)
             text = composed(text_of(roots) or pictured(roots))
-        headings, compared = headings_of(roots), _compared(html, tree, roots, text)
+        own = {url, canonical}
+        headings = headings_of(roots, title, lambda to: to[0] == "#" or join(base, to) in own)
+        compared = _compared(html, tree, roots, text)
         sends_to = _sends_to(tree, base, url) if found and len(text) < _LITTLE else None
         if said is not None:
             said = replace(said, places=places(roots))

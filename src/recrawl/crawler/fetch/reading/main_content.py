@@ -5,6 +5,7 @@ there (:mod:`recrawl.crawler.fetch.reading.extract`).
 """
 
 import re
+from collections.abc import Callable
 from itertools import islice
 from typing import Final
 
@@ -340,12 +341,41 @@ def pictured(roots: list[LexborNode]) -> str:
     return "\n".join(dict.fromkeys(filter(None, shown)))
 
 
-def headings_of(roots: list[LexborNode]) -> tuple[str, ...]:
-    """Return the headings, the terms that are explained, and then names without a heading."""
-    found = []
+def headings_of(
+    roots: list[LexborNode], title: str, is_own: Callable[[str], bool]
+) -> tuple[str, ...]:
+    """Return the headings, the terms that are explained, and then names without a heading.
+
+    Those that lead to other pages are entries of a list, and come after the page's own. Of a page
+    of nothing but entries the first heading is its title.
+
+    Parameters
+    ----------
+    is_own : tells whether a link leads to the page itself
+    """
+    found: list[str] = []
+    entries: list[str] = []
     for node in islice((node for root in roots for node in root.css(_HEADINGS)), MAX_HEADINGS):
         heading = printable(node.text()[: 2 * MAX_HEADING]).strip(_HEADLINK)
         if heading:
-            found.append(" ".join(heading.split())[:MAX_HEADING])
+            leads_to = _leads_to(node)
+            told = found if leads_to is None or is_own(leads_to) else entries
+            told.append(" ".join(heading.split())[:MAX_HEADING])
+    if not found and len(entries) > 1:
+        found.append(title[:MAX_HEADING])
     explained = [name for root in roots for name in definitions(root)]
-    return tuple(dict.fromkeys([*found, *explained]))[:MAX_HEADINGS]
+    return tuple(filter(None, dict.fromkeys([*found, *entries, *explained])))[:MAX_HEADINGS]
+
+
+def _leads_to(heading: LexborNode) -> str | None:
+    """Return where a heading leads that is nothing but a link; None: it is none."""
+    within = [node for node in heading.iter(include_text=True) if not _is_blank(node)]
+    around = heading.parent
+    for node in (*within, around) if len(within) == 1 else (around,):
+        if node is not None and node.tag == "a":
+            return node.attributes.get("href") or None
+    return None
+
+
+def _is_blank(node: LexborNode) -> bool:
+    return node.tag == "-text" and not node.text().strip(_HEADLINK)
