@@ -27,17 +27,21 @@ _COUNTED: Final = (
     "просмотры", "просмотра", "переглядів", "görüntüleme", "lượt xem", "浏览", "瀏覽", "阅读",
     "閲覧数", "조회수", "조회", "瀏覽人次", "點閱數", "回視聴", "回再生", "görüntülenme", "okunma",
     "مشاهدة", "مشاهدات", "المشاهدات", "الزيارات", "بازدید", "צפיות", "ผู้เข้าชม", "จำนวนผู้ชม",
-    "προβολές", "dilihat", "followers", "subscribers", "upvotes", "watchers",
+    "προβολές", "dilihat", "followers", "subscribers", "upvotes", "watchers", "weekly downloads",
 )  # fmt: skip
 _COUNTS: Final = (  # of what is done, as nouns: other words may stand before and behind at once
     "阅读", "浏览", "瀏覽", "访问", "点击", "點閱", "播放", "下载", "閲覧", "再生", "アクセス",
     "조회",
 )  # fmt: skip
-_BARE: Final = ("views", "vues", "visitas", "aufrufe", "zugriffe")  # told without a colon too
+# Told without a colon too.
+_BARE: Final = ("views", "vues", "visitas", "aufrufe", "zugriffe", "weekly downloads")
 _COMMENTS: Final = (  # which are in the text themselves where it is theirs
     "comments", "kommentare", "commentaires", "comentarios", "comentários", "commenti", "reacties",
     "kommentarer", "komentarze", "komentarzy", "komentáře", "komentářů", "комментарии",
     "комментария", "комментариев", "yorum", "bình luận", "评论", "評論", "コメント", "댓글",
+)  # fmt: skip
+_NO_COMMENTS: Final = (  # what stands where "1 comment" will
+    "leave a comment", "leave a reply", "no comments", "no responses", "be the first to comment",
 )  # fmt: skip
 # What forums count beside the name of whoever wrote, whatever that says, and of all who do.
 _WRITTEN: Final = (
@@ -51,7 +55,8 @@ _AUTHORS: Final = (
     "postcount", "postleft", "cAuthorPane", "userCredits",
 )  # fmt: skip
 _TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
-    "times": "read|viewed|accessed|visited|downloaded|seen|opened|played",
+    "times": "read|viewed|accessed|visited|downloaded|seen|opened|played|favou?rited|bookmarked"
+    "|(?:has|have|been) thanked:?",
     "mal": "gelesen|aufgerufen|abgerufen|angesehen|angeklickt|besucht|heruntergeladen",
     "fois": "lue?|vue?|consultée?|téléchargée?|visitée?",
     "veces": "leíd[oa]|vist[oa]|visitad[oa]|descargad[oa]",
@@ -206,6 +211,13 @@ def _patterns() -> Iterator[_Step]:
         then = rf"{_COUNT}[ -]?{word} (?:{verbs})(?!\w)"
         done = rf"(?<!\w)(?:{verbs}) {_COUNT}[km]?[ -]?\Z"
         yield word, then if word in ("mal", "keer") else "", done
+    for word in _NO_COMMENTS:
+        yield word, _from(word, r"(?!\w)"), ""
+    for word in ("cited by", "liked by", "favorited by", "favourited by"):
+        yield word, _from(word, rf":? {_COUNT}(?!\w)"), ""
+    people = r"(?:person|people|users?|customers?|readers?)"
+    helped = rf"(?<![\w.,])(?:{_COUNT} (?:out )?of )?(?:{_COUNT}|one) {people}\Z"
+    yield " found this helpful", "", helped
     some = f"(?:{_COUNT}|one|no)"
     yield " online", "", rf"we have {some} guests? and {some} members?\Z"
     short = r"(?<![\w.,])\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)s?\.?\Z"

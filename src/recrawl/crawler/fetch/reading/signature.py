@@ -41,7 +41,7 @@ _FROM_DIGIT: Final = re.compile(
             r"(?: ?(?:utc|gmt|cet|cest|est|edt|pst|pdt)\b)?",
             rf"\d*(?:\.\d)?(?: {_UNIT},?(?: and)? \d{{1,4}}){{0,3}} {_UNIT} ago\b",  # and more
             r"[\d,.]{0,20} (?:(?:page|profile|total|unique) (?:views?|visits?|visitors?)|comments?"
-            r"|views?|visitors?|users? online|likes?|shares?|replies)\b",
+            r"|views?|visitors?|users? online|likes?|shares?|replies|reads)\b",
             r"\d{9,}\b",
         )
     )
