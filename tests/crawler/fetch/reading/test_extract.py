@@ -96,6 +96,7 @@ def test_the_text_is_that_of_the_main_content(expected: str, html: str) -> None:
 
 SAID = "Herrings swim in schools of many thousands, and are eaten by whales, seals, cod and people."
 BOX = f"{SAID} {SAID}"
+LINKED = "\n".join(f"What others wrote about fish, part {n}" for n in range(9))
 LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n in range(9))
 
 
@@ -109,6 +110,11 @@ LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n
         ),
         (SAID, f"<p>{SAID}</p><form>Leave a comment <input></form>"),
         (SAID, f"<p>{SAID}</p><form>Like <button>it</button></form><form>By <select></form>"),
+        # Shops have what they say of a thing in the form by which it is bought.
+        (f"Cod\n{BOX}\n{BOX} {BOX}", f"<form><h1>Cod</h1><p>{BOX}<input></form><p>{BOX} {BOX}"),
+        (f"Cod\n{BOX}\n{LINKED}", f"<form><b>Cod</b><p>{BOX}<input></form><p>{LINKS}"),
+        (BOX, f"<p>{BOX}</p><form><h1>Sign in</h1>Your name <input></form>"),
+        (f"{BOX} {BOX}", f"<p>{BOX} {BOX}</p><form>{BOX} <input></form>"),
         # What trackers show to those who may change nothing.
         (f"{SAID}\nBob", f"<p>{SAID}</p><form><input type=hidden value=1><p>Bob</p></form>"),
         # Boxes of text in the middle of a page, as DocBook and docutils make them; lists of links.

@@ -19,7 +19,7 @@ from recrawl.crawler.fetch.reading.own_contents import clear_own_contents
 from recrawl.crawler.fetch.reading.people_online import SIGN, boxes_of_people_online
 from recrawl.crawler.fetch.reading.reading_rules import ContentRule
 
-READING: Final = 11  # raised when pages are to be read again, as other text of them is content now
+READING: Final = 12  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500
@@ -76,7 +76,7 @@ _LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes
 _LEAST_PANEL: Final = 1  # the same of a tab there: a command, a line of code
 _ASKS: Final = "input:not([type=hidden]), textarea, select, button"  # a form without: is a text
 _MOST_READ: Final = 8  # times that the text of a page is read to judge its boxes
-_LEAST_FORM: Final = 0.5  # of the letters of a page: it is the page
+_LEAST_FORM: Final = 0.5  # of the letters of a page, or of those that lead nowhere: it is the page
 _LEAST_ARTICLE: Final = 0.5  # of the letters of a page that lead nowhere: it holds them, or
 _LEAST_ARTICLES: Final = 0.9  # several do, between which there is nothing
 _LEAST_MAIN: Final = 0.1  # of the letters of a page, and
@@ -158,10 +158,25 @@ def _take_out(tree: LexborHTMLParser, html: str) -> None:
     _take_out_shown(tree, html)
     _take_out_boxes(tree, is_with_people=SIGN in html)
     forms = [form for form in tree.css("form") if form.mem_id in asking] if asking else []
-    least_letters = _LEAST_FORM * n_letters(tree.body) if forms and tree.body is not None else 0.0
-    for node in reversed(forms):
-        if not n_letters(node) >= least_letters > 0.0:
-            node.decompose()
+    if forms and tree.body is not None:
+        _take_out_forms(forms, tree.body)
+
+
+def _take_out_forms(forms: list[LexborNode], body: LexborNode) -> None:
+    """Take out forms, but for one that is the page: around most of it, or of its text and heading.
+
+    Shops have all that they say of a thing in the form by which it is bought.
+    """
+    total = n_letters(body)
+    told = total - n_linked(body) if any(n_letters(one) >= _LEAST_ASIDE for one in forms) else 0
+    for form in reversed(forms):
+        letters = n_letters(form)
+        if letters >= _LEAST_FORM * total > 0.0:
+            continue
+        own = letters - n_linked(form) if letters >= _LEAST_ASIDE else 0
+        is_page = own >= _LEAST_FORM * told or form.css_first("h1") is not None
+        if own < _LEAST_ASIDE or not is_page:
+            form.decompose()
 
 
 def _unhide_panels(tree: LexborHTMLParser, html: str) -> None:
