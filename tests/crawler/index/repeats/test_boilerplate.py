@@ -53,6 +53,25 @@ def index(tmp_path: Path) -> TantivyIndex:
     return made
 
 
+@pytest.mark.parametrize(
+    ("now", "is_same"),
+    [
+        ([*lines(3)[:8], *FOOT[:3], "We bake no cookies.", "© 2027"], True),
+        (
+            [*lines(3)[:8], "Told again.", *FOOT[:3], "© 2027"],
+            False,
+        ),  # the notice went, far from it
+        ([*lines(3)[:4], "Told again.", *lines(3)[4:8], *FOOT[:3], "© 2026"], False),
+        ([*lines(3)[:8], "Up", "Home", "Told again.", "© 2026"], True),  # where the notice was
+    ],
+)
+def test_what_is_new_beside_the_text_of_a_page_is_no_footer_that_went_elsewhere(
+    index: TantivyIndex, now: list[str], is_same: bool
+) -> None:
+    """As an edit of a page that shows another thing by chance at each visit."""
+    assert index.same(document(3, now)) == is_same
+
+
 def test_a_page_indexed_again_from_its_copy_has_its_lines_in_order(index: TantivyIndex) -> None:
     """As one is whose host was learned meanwhile, or that others call by another name."""
     copies = [index.whole(url(number)) for number in range(40)]

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import accumulate
 from math import ceil
 from typing import Final
 from urllib.parse import unquote
@@ -127,16 +128,18 @@ class Boilerplate:
         held: tuple[str, str],
         text: str,
         links: Iterable[tuple[str, str]] = (),
+        whole: list[str] | None = None,
     ) -> bool:
         """Tell whether a text says the same as what is held: main content, and what was left out.
 
         Lines that the host repeats may come and go. As many lines that are new may have come as
-        repeated ones went: a footer that says something else now is a footer. What is new between
-        lines of the page's own, of which a paragraph follows, is none. Nor is what replaces a line
-        of the page's own where hardly more than its title is text: of a sheet of facts, between
-        words that many pages have ("Room", "Phone"), all was left out. A link beside repeated lines
-        that has come to some other pages, too, is an entry of their menu: it is repeated. A line
-        with the address of its page was repeated where it was left out.
+        repeated ones went, beside what is a page's own in their places (as far as ``whole``, all
+        that is held, is known in its order): a footer that says something else now is a footer.
+        What is new between lines of the page's own, of which a paragraph follows, is none. Nor is
+        what replaces a line of the page's own where hardly more than its title is text: of a sheet
+        of facts, between words that many pages have ("Room", "Phone"), all was left out. A link
+        beside repeated lines that has come to some other pages, too, is an entry of their menu: it
+        is repeated. A line with the address of its page was repeated where it was left out.
         """
         lines = text.split("\n")
         before, after = Counter(f"{held[0]}\n{held[1]}".split("\n")), Counter(lines)
@@ -154,7 +157,11 @@ class Boilerplate:
         if held[1] and len(held[0]) <= _SHORT and "\n" not in held[0]:
             is_same &= not come or all(self._repeated(url, [line]) for line in lost)
         if is_same and new:
-            is_same = not self._is_within(url, lines, set(held[0].split("\n")), set(new))
+            text_of_page = set(held[0].split("\n"))
+            is_same = not self._is_within(url, lines, text_of_page, set(new))
+            if is_same and whole is not None:
+                own = text_of_page - {lines[row] for row in self._repeated(url, lines)}
+                is_same = _take_places(lines, set(new), whole, lost, own)
             self.count(url, new)
         return is_same
 
@@ -241,6 +248,30 @@ class Boilerplate:
             said = [reduce(_without, names, line) for line in lines] if names else lines
             self._last = url, lines, np.array([_hash(line) for line in said], HASH)
         return self._last[2]
+
+
+def _take_places(
+    lines: list[str], new: set[str], held: list[str], lost: set[str], own: set[str]
+) -> bool:
+    """Tell whether beside lines of a page's own no more are new than were lost there. O(lines).
+
+    Places are told by the lines that stayed and stand once in both texts.
+    """
+    once = {line for line, n in Counter(lines).items() if n == 1}
+    places = {line: row for row, line in enumerate(held) if line in once}
+    once = {line for line, n in Counter(held).items() if n == 1 and line in places}
+    n_lost = [0, *accumulate(line in lost for line in held)]  # before each row
+    before, is_beside, n_new = -1, False, 0
+    for line in (*lines, None):
+        if line is not None and line not in once:
+            n_new += line in new
+            continue
+        place = len(held) if line is None else places[line]
+        is_beside |= line in own
+        if is_beside and before < place and n_new > n_lost[place] - n_lost[before + 1]:
+            return False
+        before, is_beside, n_new = place, line in own, 0
+    return True
 
 
 def _left_out(lines: list[str], repeated: set[int]) -> set[int]:

@@ -50,6 +50,11 @@ def woven(text: str, kept: str) -> str:
     return "\n".join([*whole, *stayed, *gone])
 
 
+def in_order(text: str, kept: str) -> list[str] | None:
+    """Return all lines of a text where they stood; None: older versions did not keep that."""
+    return woven(text, kept).split("\n") if kept[:1] in ("", _PLACES) else None
+
+
 def without_lines(markdown: str, left_out: str, text: str = "") -> str:
     """Return Markdown without the blocks that say nothing but what was left out of the text.
 

@@ -10,7 +10,7 @@ from recrawl.crawler.control.texts.differences import difference, edit
 from recrawl.crawler.index.repeats.boilerplate import Boilerplate
 from recrawl.crawler.index.repeats.drawn import Drawn, Parts, as_it_is
 from recrawl.crawler.index.repeats.host_lines import HostLines
-from recrawl.crawler.index.repeats.left_out import divided, lines_of, placed
+from recrawl.crawler.index.repeats.left_out import divided, in_order, lines_of, placed
 from recrawl.crawler.index.repeats.notes import Shelf
 from recrawl.crawler.index.repeats.suggested import Suggestions
 from recrawl.terms import Document
@@ -99,7 +99,8 @@ class OwnText:
         if title != document.title:
             return False
         parts = text, lines_of(kept)
-        is_same = self._boilerplate.same(document.url, parts, document.text, document.links)
+        whole = in_order(text, kept)
+        is_same = self._boilerplate.same(document.url, parts, document.text, document.links, whole)
         passing = self._boilerplate.passing(document.url, parts, document.text)
         if not is_same and not self._drawn.same(document, "\n".join(parts), passing):
             return self._suggestions.same(document, "\n".join(parts), passing)
