@@ -123,6 +123,7 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
     said = {
         "visited_at_s": 2e9, "outcome": "unchanged", "status": 200, "changed": 0,
         "interval_s": 1e5, "fetch_s": 0.1, "received_bytes": 900, "signalled": 0,
+        "unheard_s": 0.0,
     }  # fmt: skip
     with psycopg.connect(address, autocommit=True, prepare_threshold=None) as db:
         takes_arrays(db)
