@@ -20,7 +20,7 @@ from recrawl.crawler.frontier.postgres.reading import PostgresReader
 from recrawl.crawler.frontier.postgres.tables import KEPT
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.ports import AdmissionLimits, Frontier, PageIndex
-from recrawl.errors import StateError
+from recrawl.errors import StateError, UnusableDatabase
 from recrawl.terms import Discovery, Document, Kind, Outcome, PageState, PageUpdate, Visit
 from recrawl.testing.conformance import FeedSuite, FrontierSuite, IndexSuite
 
@@ -90,6 +90,19 @@ class TestPostgresFrontier(OverPostgres, FrontierSuite):
         reader.close()
         assert told is not None
         assert [one.note for one in told.recent] == ["a\\b\tc\nd"]
+
+    def test_a_database_without_the_functions_that_write_is_half_made(
+        self, frontier: Frontier
+    ) -> None:
+        """As where tables alone were brought back."""
+        with psycopg.connect(self._membership.database.address, autocommit=True) as connection:
+            connection.execute("DROP FUNCTION write_pages")
+        with pytest.raises(UnusableDatabase, match=r"has not all .* restore a backup"):
+            frontier.admit([Discovery(f"{HOST}/a", HOST)], 0.0, AdmissionLimits())
+        with psycopg.connect(self._membership.database.address, autocommit=True) as connection:
+            connection.execute("SELECT make_writers()")
+        self._made.close()
+        self._made = PostgresFrontier(self._membership)
 
     def test_more_than_one_statement_takes_is_written_with_several(
         self, frontier: Frontier, monkeypatch: pytest.MonkeyPatch

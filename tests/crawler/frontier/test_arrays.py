@@ -13,7 +13,7 @@ from tests.databases import Server, databases
 
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.frontier.postgres.arrays import arrays, takes_arrays, told
-from recrawl.crawler.frontier.postgres.copying import at_once
+from recrawl.crawler.frontier.postgres.copying import added, at_once
 from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, PAGE
 from recrawl.crawler.frontier.sql import queries
 
@@ -86,6 +86,48 @@ def test_columns_are_told_as_the_database_has_them(connection: psycopg.Connectio
 
     assert {table for table, _ in told_now} == {*written, *MOVED}
     assert {key for key, oid in told_now.items() if of_database[key] != oid} == {("refusal", "n")}
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "more"),
+    [("write_pages", PAGE.columns, ["shards"]), ("add_visits", APPENDED["visit"], [])],
+)
+def test_functions_take_the_columns_that_owners_tell_in_their_order(
+    connection: psycopg.Connection, name: str, columns: tuple[str, ...], more: list[str]
+) -> None:
+    """They are called without names, so columns of one type could change places."""
+    query = "SELECT proargnames, prosrc FROM pg_proc WHERE proname = %s"
+    names, source = connection.execute(query, (name,)).fetchone() or ([], "")
+
+    assert names == [*columns, *more]
+    if name == "write_pages":
+        assert re.findall(r"(\w+) = excluded\.\1\b", source) == PAGE.changing
+
+
+def test_a_call_and_a_statement_have_each_its_own_values(connection: psycopg.Connection) -> None:
+    connection.execute("CREATE TEMP TABLE later (a int)")
+    columns = APPENDED["visit"]
+    told_of = {"page_id": 7, "outcome": "new", "fetch_s": 0.5, "note": None}
+    row = tuple(told_of.get(name, 0) for name in columns)
+    query = at_once((added("visit", columns), "INSERT INTO later SELECT unnest(%s)"))
+
+    values = arrays(columns, [row, row]) + arrays(("tier",), [(3,)])
+    psycopg.RawCursor(connection).execute(query, values)
+
+    seen = connection.execute("SELECT page_id, outcome, fetch_s FROM visit").fetchall()
+    assert seen == [(7, "new", 0.5)] * 2
+    assert connection.execute("SELECT a FROM later").fetchall() == [(3,)]
+
+
+def test_of_a_column_without_values_none_are_sent(connection: psycopg.Connection) -> None:
+    """But of the first, by which rows are counted."""
+    rows = [(None, None, 1.0, None, None)] * 50
+    query = f"SELECT {', '.join(COLUMNS)} FROM {told(COLUMNS)}"
+    values = arrays(COLUMNS, rows)
+
+    assert connection.execute(query.encode(), values, binary=True).fetchall() == rows
+    assert len(values[0].data) > 200
+    assert [len(values[place].data) for place in (1, 3, 4)] == [12] * 3
 
 
 def test_several_statements_are_one_that_is_answered_once(connection: psycopg.Connection) -> None:

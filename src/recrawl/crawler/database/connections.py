@@ -114,9 +114,9 @@ def translated(database: Database) -> Iterator[None]:
         raise UnusableDatabase(
             f"{database}: {_line(error)}; grant it, or name another user"
         ) from error
-    except psycopg.errors.UndefinedTable as error:
+    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedFunction) as error:
         raise UnusableDatabase(
-            f"{database} has not all tables that this version of recrawl writes ({_line(error)}): "
+            f"{database} has not all that this version of recrawl writes ({_line(error)}): "
             "where a newer one has begun to use it, upgrade recrawl here, too; else it is half "
             "made: restore a backup, or name an empty database"
         ) from error

@@ -23,13 +23,15 @@ from recrawl.crawler.frontier.postgres.loading import Loading
 from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, LATE, Table
 
 _BATCH: Final = 5_000
-
+# Functions, of which a server keeps the plans.
+_WRITERS: Final = {"page": "write_pages", "visit": "add_visits"}
+_CALLS: Final = tuple(f"{name}(" for name in _WRITERS.values())
 
 _Part = tuple[str, list[Array]]  # of what is written: a statement, and its values
 
 
 def written(table: Table, shards: int) -> str:
-    """Return the statement that adds rows of a table, or writes them anew.
+    """Return the statement that adds rows of a table, or writes them anew; or a function's call.
 
     Parameters
     ----------
@@ -37,6 +39,8 @@ def written(table: Table, shards: int) -> str:
     shards : their number
     """
     columns = ", ".join(table.columns)
+    if table.name in _WRITERS:
+        return f"{_WRITERS[table.name]}({_places(table.columns)}, {shards})"
     if table.name == "asked":
         return (
             "UPDATE asked SET page_id = told.page_id, outcome = told.outcome, note = told.note "
@@ -53,9 +57,15 @@ def written(table: Table, shards: int) -> str:
 
 
 def added(table: str, columns: Sequence[str]) -> str:
-    """Return the statement that adds rows to a table, of which it takes these columns as arrays."""
+    """Return what adds rows to a table, of which it takes these columns as arrays."""
+    if table in _WRITERS:
+        return f"{_WRITERS[table]}({_places(columns)})"
     names = ", ".join(columns)
     return f"INSERT INTO {table} ({names}) SELECT {names} FROM {told(columns)}"
+
+
+def _places(columns: Sequence[str]) -> str:
+    return ", ".join(["%s"] * len(columns))
 
 
 @lru_cache(maxsize=64)
@@ -64,11 +74,14 @@ def at_once(queries: tuple[str, ...]) -> bytes:
 
     Parameters
     ----------
-    queries : no two of which write the same row
+    queries : no two of which write the same row; statements, and calls of functions
     """
-    named = ", ".join(f"part_{number} AS ({query})" for number, query in enumerate(queries))
     numbers = count(1)  # psycopg would look for so many parameters each time, for 0.2 ms
-    return re.sub("%s", lambda _: f"${next(numbers)}", f"WITH {named} SELECT").encode()
+    numbered = [re.sub("%s", lambda _: f"${next(numbers)}", query) for query in queries]
+    calls = [query for query in numbered if query.startswith(_CALLS)]
+    others = [query for query in numbered if not query.startswith(_CALLS)]
+    named = ", ".join(f"part_{number} AS ({query})" for number, query in enumerate(others))
+    return f"{f'WITH {named} ' if named else ''}SELECT {', '.join(calls)}".encode()
 
 
 class Copying(Loading):
