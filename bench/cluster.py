@@ -2,9 +2,11 @@
 
     python bench/cluster.py                    all, some minutes
     python bench/cluster.py --pages 1000000    with a larger table for the first two
+    python bench/cluster.py --buffers 1GB      with a server that holds the smaller table in memory
 
-It starts a PostgreSQL of its own (Debian's package), on a socket in /tmp, with fsync off: compare
-figures of one run, and take none for that of a server with disks.
+It starts a PostgreSQL of its own (Debian's package), on a socket in /tmp, with fsync off and the
+shared buffers that an installation has: compare figures of one run, and take none for that of a
+server with disks.
 """
 
 import argparse
@@ -29,6 +31,7 @@ from tests.acceptance.farm import Farm
 from tests.databases import Server
 from tests.postgres import postgres
 
+from recrawl.crawler.database.connections import make_partitions
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
@@ -43,6 +46,7 @@ def fill(database: Database, pages: int) -> None:
     member = Membership(database, shards=SHARDS)
     member.close()
     with psycopg.connect(database.address) as db:
+        make_partitions(db, 2e9, 2e9)  # as a crawl has them, for the month in which it visits
         db.execute(
             "INSERT INTO host (shard, id, host) SELECT mod(n, %(s)s)::int, n, 'http://h' || n || "
             "'.test' FROM generate_series(%(s)s::int, %(last)s::int) AS n",
@@ -291,6 +295,7 @@ def store(server: Server, pages: int, seconds: float) -> None:
         before = size(db, "page\\_%")
         print(f"  {before / pages:,.0f} bytes a page with its three indexes, no visits")
         for n in (1, 4):
+            db.execute("TRUNCATE visit")  # before each, as every row makes the next one dearer
             told = together(owner, [(database.address, SHARDS // n, seconds) for _ in range(n)])
             done, spent_s, cpu_s, loaded_s, wall_s = map(sum, zip(*told, strict=True))
             print(
@@ -299,6 +304,7 @@ def store(server: Server, pages: int, seconds: float) -> None:
                 f"{done / spent_s * n:,.0f}/s in complete; shards loaded in {loaded_s / n:.1f} s"
             )
             db.execute("UPDATE shard SET owner = NULL")
+        db.execute("TRUNCATE visit")
         told = together(written, [(database.address, n, seconds) for n in range(4)])
         done, cpu_s = map(sum, zip(*told, strict=True))
         statements, of_cpu = done / seconds, done / cpu_s
@@ -307,6 +313,7 @@ def store(server: Server, pages: int, seconds: float) -> None:
             f"{of_cpu:,.0f} per CPU second of theirs and the server's"
         )
         db.execute(_BARE)
+        db.execute("TRUNCATE visit")
         told = together(bare, [(database.address, n, seconds) for n in range(4)])
         done, cpu_s = map(sum, zip(*told, strict=True))
         print(
@@ -324,6 +331,7 @@ def store(server: Server, pages: int, seconds: float) -> None:
         db.execute("ALTER TABLE queue ADD PRIMARY KEY (id)")
         db.execute("CREATE INDEX ON queue (due_s)")
         db.execute("VACUUM ANALYZE queue")
+        db.execute("TRUNCATE visit")
         told = together(queue, [(database.address, n, seconds) for n in range(4)])
         done, cpu_s = map(sum, zip(*told, strict=True))
         shared, shared_of_cpu = done / seconds, done / cpu_s
@@ -335,6 +343,7 @@ def store(server: Server, pages: int, seconds: float) -> None:
             print("Procrastinate is not installed (bench/requirements.txt)")
             return
         fill_jobs(db)
+        db.execute("TRUNCATE visit")
         told = together(jobs, [(database.address, n, seconds) for n in range(4)])
         done, cpu_s = map(sum, zip(*told, strict=True))
         print(
@@ -497,13 +506,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=300_000)
     parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--buffers", default="128MB", help="memory that the server shares")
     parser.add_argument("--begin", type=int, default=1_000_000, help="pages of a start")
     parser.add_argument("--hosts", type=int, default=400)
     parser.add_argument("only", nargs="*", help="of: store growth crawl start takeover")
     arguments = parser.parse_args()
     wanted = arguments.only or ["store", "growth", "crawl", "start", "takeover"]
     print(f"{os.cpu_count()} CPU cores, load {os.getloadavg()[0]:.1f}")
-    with postgres() as started:
+    with postgres(buffers=arguments.buffers) as started:
         server = Server(started)
         if "store" in wanted:
             store(server, arguments.pages, arguments.seconds)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.places import memory
 
-_OPTIONS = "-c listen_addresses='' -c fsync=off -c shared_buffers=64MB -c unix_socket_directories="
+_OPTIONS = "-c listen_addresses='' -c fsync=off -c unix_socket_directories="
 
 
 def _programs() -> Path | None:
@@ -34,13 +34,20 @@ def _user() -> str | None:
 
 
 class Postgres:
-    """A server that a test may end and start again."""
+    """A server that a test may end and start again.
 
-    def __init__(self, folder: Path) -> None:
+    Parameters
+    ----------
+    folder : empty, of its own
+    buffers : memory that it shares, as it is told
+    """
+
+    def __init__(self, folder: Path, *, buffers: str = "64MB") -> None:
         programs = _programs()
         if programs is None:
             pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
         self._programs, self._user, self.folder = programs, _user(), folder
+        self._options = f"{_OPTIONS}{folder} -c shared_buffers={buffers}"
         if self._user is not None:
             shutil.chown(folder, self._user)
         self._run("initdb", "-D", f"{folder}/data", "-U", "tester", "--auth=trust", "-E", "UTF8",
@@ -54,9 +61,8 @@ class Postgres:
 
     def start(self) -> None:
         """Start, and return once it answers."""
-        options = f"{_OPTIONS}{self.folder}"
         self._run("pg_ctl", "-D", f"{self.folder}/data", "-l", f"{self.folder}/log", "-w", "-o",
-                  options, "start")  # fmt: skip
+                  self._options, "start")  # fmt: skip
 
     def stop(self, mode: str = "fast") -> None:
         """End; ``immediate`` is what a crash is like."""
@@ -72,14 +78,14 @@ class Postgres:
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[Postgres]:
+def postgres(*, buffers: str = "64MB") -> Iterator[Postgres]:
     """Give a server; its folder has a short name, as sockets must.
 
     The thousands of files of a session's databases would take a busy disk minutes to remove.
     """
     place = memory() or Path("/tmp")
     with tempfile.TemporaryDirectory(prefix="pg-", dir=place, ignore_cleanup_errors=True) as name:
-        server = Postgres(Path(name))
+        server = Postgres(Path(name), buffers=buffers)
         try:
             yield server
         finally:
