@@ -104,6 +104,20 @@ class TestPostgresFrontier(OverPostgres, FrontierSuite):
         self._made.close()
         self._made = PostgresFrontier(self._membership)
 
+    def test_what_a_server_refuses_is_said_without_the_function_that_wrote(
+        self, frontier: Frontier
+    ) -> None:
+        with psycopg.connect(self._membership.database.address, autocommit=True) as connection:
+            connection.execute(
+                "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+                "$$ BEGIN RAISE 'no room'; END $$; CREATE TRIGGER refuse BEFORE INSERT ON page "
+                "FOR EACH ROW EXECUTE FUNCTION refuse()"
+            )
+        with pytest.raises(StateError, match=r"no room$"):
+            frontier.admit([Discovery(f"{HOST}/a", HOST)], 0.0, AdmissionLimits())
+        self._made.close()
+        self._made = PostgresFrontier(self._membership)
+
     def test_more_than_one_statement_takes_is_written_with_several(
         self, frontier: Frontier, monkeypatch: pytest.MonkeyPatch
     ) -> None:

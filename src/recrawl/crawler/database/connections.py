@@ -134,7 +134,10 @@ def translated(database: Database) -> Iterator[None]:
 
 
 def _line(error: BaseException | None) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__
+    said = str(error)
+    if isinstance(error, psycopg.Error) and error.diag.context:
+        said = error.diag.message_primary or said  # or it would show the function that writes
+    return " ".join(said.split())[:300] or type(error).__name__
 
 
 def connect(database: Database, *, name: str = "recrawl", patience_s: float = inf) -> Connection:
