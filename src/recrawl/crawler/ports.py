@@ -480,7 +480,8 @@ class Frontier(Visits, Protocol):
         Pages that somebody asked for come before all others, and of pages never visited those of
         greatest weight. While both wait, ``discovery_share`` of the rest are pages never visited;
         where that is None, those come first whose visit now is worth most by ``worth``, whatever
-        is due before them. The leases lapse at ``until_s``; a lease that lapsed before ``now_s`` binds no more.
+        is due before them. The leases lapse at ``until_s``; a lease that lapsed before ``now_s``
+        binds no more.
         """
         ...
 

@@ -125,10 +125,11 @@ def split_visits(  # noqa: PLR0913 - all that is known of visits
     share of those that are false says as little as that there is a change within the interval.
     Visits that find nothing count as without announcements: a false one says nothing of the rate.
 
-    Each change is followed by its share of the quiet: no rate is ruled out by many changes one after
-    another, which all the quiet after them would leave. The whole time lapses with the last of them. Were the rate drawn anew between a change and the
-    quiet beside it, each would be as likely as if the other were not there, and what forgets would
-    always seem to foretell the most.
+    Each change is followed by its share of the quiet: many changes one after another would rule
+    out all rates but the highest, and so much quiet after them those. The whole time lapses with
+    the last of them. Were the rate drawn anew between a change and the quiet beside it, each would
+    be as likely as if the other were not there, and what forgets would always seem to foretell the
+    most.
     """
     if not moment > 0:
         raise InvalidModel(f"moment must be > 0, got {moment:g}")

@@ -486,7 +486,8 @@ def announcing(rates: np.ndarray, budget: float, longest: float = 1e3) -> Revisi
 def test_stale_pages_are_due_by_what_a_visit_is_worth_and_not_for_their_longest_interval() -> None:
     """A change of each was announced; a fresh copy lasts for one over its rate."""
     rates = np.repeat([0.1, 0.5, 2.0, 8.0], 20)
-    control = announcing(rates, budget=2.0, longest=50.0)
+    control = announcing(rates, budget=1.1, longest=50.0)
+    control.expect_signals(np.arange(80), np.zeros(80))
     control.observe_signals(np.arange(80))
 
     made = control.decide(now=10.0, span=20.0, learn=False)
@@ -503,6 +504,7 @@ def test_what_is_worth_more_counts_as_late_by_more() -> None:
     """Late by d, a page is worth (1 + d (s / 2p)^(1/2))^2 of the price p, s being its urgency."""
     rates = np.repeat([0.05, 0.2], 10)
     control = announcing(rates, budget=20.0)
+    control.expect_signals(np.arange(20), np.zeros(20))
     control.observe_signals(np.arange(20))
 
     made = control.decide(now=5.0, span=10.0, least_price=1.0, learn=False)
@@ -515,16 +517,19 @@ def test_what_is_worth_more_counts_as_late_by_more() -> None:
 
 
 def test_the_price_counts_on_what_will_be_announced() -> None:
-    """The same just after a listing was read as before, when all of its news has been visited."""
-    rates = np.full(50, 0.5)
-    prices = []
-    for unheard, n_waiting in ((0.0, 25), (1.0, 0)):
-        control = announcing(rates, budget=20.0)
-        control.expect_signals(np.arange(50), np.full(50, 0.5))  # read once in a unit of time
+    """The same just after a listing was read as just before, when all it told has been visited."""
+    rows, visits = np.arange(50), []
+    believed = announcing(np.full(50, 0.5), budget=20.0).beliefs.rates(rows)[0]
+    n_told = round(float(-np.expm1(-0.95 * believed).sum()))  # between two readings
+    for unheard, n_waiting in ((0.0, n_told), (1.0, 0)):
+        control = announcing(np.full(50, 0.5), budget=20.0)
+        control.expect_signals(rows, np.full(50, 0.5))  # half of the time between readings
         control._unheard[:] = unheard
-        control.observe_signals(np.arange(n_waiting))
-        prices.append(control._visits(np.arange(50), 0.1, 1e-3, 2.0).sum())
-    assert prices[0] == pytest.approx(prices[1], rel=0.25)
+        control.observe_signals(rows[:n_waiting])
+        control._ahead = control.advance(rows)
+        visits.append(control._visits(rows, 1.9, 1e-3, 2.0).sum())
+    assert visits[0] == pytest.approx(visits[1], rel=0.1)
+    assert visits[0] == pytest.approx(2.0 * n_told, rel=0.15)
 
     control.expect_signals(np.arange(50), np.full(50, np.nan))
     control._late[:] = np.nan  # nothing is heard

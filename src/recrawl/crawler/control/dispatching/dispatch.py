@@ -104,11 +104,12 @@ class Dispatcher:
         self._asked = HostHeap(self._version_of)  # by due time, what somebody asked for
         self._free = HostHeap(self._version_of)  # by due time, what waits for no budget, or may
         self._first_free = first_free
+        self.worth_of = worth_of or OnePrice(_DAY_S).share
         self._ahead = AheadOrder(
             lambda host_id: self._hosts[host_id].ahead,
             self._closed_of,
             self._version_of,
-            lambda lease, now_s: self.worth_of(lease, now_s),
+            self.worth_of,
         )
         self._least_share = least_share if horizon_s == inf else inf
         self._ahead.least_share = self._least_share
@@ -118,7 +119,6 @@ class Dispatcher:
         self._looks = False  # the next choice is for leasing what is due, if it is not leased
         self._owed = 0.0  # requests that what no plan knows has had too few of
         self._root_of = root_of
-        self.worth_of = worth_of or OnePrice(_DAY_S).share
 
     @property
     def ips(self) -> IpAddresses | None:

@@ -136,6 +136,8 @@ class DueTimes:
         if probe_s is not None:
             return NextVisit(probe_s, "its timetable of probes")
         nothing = _after_nothing(self.rules, lease, outcome, at_s, failures)
+        if nothing is None and is_probe(lease.url):
+            nothing = NextVisit(at_s + _ONCE_S, _ASKED_ONCE)
         other = nothing or self._after_other(
             lease, outcome, after, at_s, changed, leads_to, told_news
         )
@@ -250,8 +252,6 @@ class DueTimes:
     ) -> NextVisit | None:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
-        if is_probe(lease.url):
-            return NextVisit(at_s + _ONCE_S, _ASKED_ONCE)
         if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
             if self.price.announced.get(lease.host_id) is UNTRUE:  # later dates are no news
                 changed = changed and told_news

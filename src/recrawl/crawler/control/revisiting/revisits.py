@@ -18,8 +18,8 @@ from typing import Final
 import numpy as np
 
 from recrawl.crawler.control.worth.births import joint_intervals
-from recrawl.crawler.control.worth.removal_hazards import at_risk, removal_intervals
 from recrawl.crawler.control.worth.order import curvatures
+from recrawl.crawler.control.worth.removal_hazards import at_risk, removal_intervals
 from recrawl.errors import InvalidModel
 from recrawl.freshness.fading import fading_interval
 from recrawl.kernels.arrays import Flags, Integers, Vector
@@ -239,7 +239,7 @@ class RevisitControl:
         """Say how long ago it was heard what is announced of these pages; nan: nothing is.
 
         How often it is heard follows from that on average, and with it what is to come. Such pages
-        are visited by what a visit of a stale copy is worth; of others those are that were announced.
+        are visited by what a new copy is worth; of others whatever was announced is visited.
         """
         self._unheard[page], before = unheard, self._late[page]
         before = np.where(np.isnan(before), unheard, before)
@@ -425,7 +425,7 @@ class RevisitControl:
         self._looked = now
         due = np.where(np.isfinite(self.last), self.last + self.intervals, np.inf)
         own_due, soonest = due.copy(), self.last[rows] + self._limits[0]
-        told = np.maximum(told - self._beyond[rows], 0.0)
+        told = told - self._beyond[rows]
         own_due[rows] = np.maximum(due[rows] - told, soonest)
         due[rows] = np.maximum(due[rows] - foreseen - told, soonest)
         waits = np.flatnonzero((told > 0.0) & (due[rows] <= now) & (self._late[rows] >= 0.0))
@@ -443,7 +443,8 @@ class RevisitControl:
         rates = np.maximum(self.beliefs.rates_known, _NEVER)
         anyway = np.where(self._late[rows] >= 0.0, self.bounds[2] * self._speeds[rows], np.inf)
         until = anyway[:, None] * rates
-        return np.einsum("ij,ij->i", self.beliefs.chances(rows), -np.expm1(-until) / rates)
+        fresh = -np.expm1(-until) / rates
+        return np.asarray(np.einsum("ij,ij->i", self.beliefs.chances(rows), fresh))
 
     def look(self, now: float, span: float, rows: Integers, dearer: Vector) -> Vector:
         """Move the price by what clocks have found since, and return new due times.
@@ -611,12 +612,12 @@ class RevisitControl:
             told = (self.weights[own], self.beliefs.rates(own)[0], self._hazards[own])
             out[risk] = removal_intervals(out[risk], price[risk], *told, self.bounds[1])
         self._beyond[rows] = 0.0
-        told = self.signals[rows] * self._log_odds[rows] > 0.0
-        capped = np.flatnonzero((out >= self.bounds[2]) & told & (self._late[rows] >= 0.0))
+        waits = (self.signals[rows] * self._log_odds[rows] > 0.0) & (self._late[rows] >= 0.0)
+        capped = np.flatnonzero(waits & (out >= self.bounds[2]))
         if capped.size:
             own, bounds = rows[capped], self.bounds * (1.0, 1.0, _UNBOUNDED, 1.0)
             far = self.beliefs.intervals(own, asked[capped], out[capped] * unseen[capped], bounds)
-            self._beyond[own] = np.maximum(far / unseen[capped] - out[capped], 0.0)
+            self._beyond[own] = np.clip(far / unseen[capped] - out[capped], 0.0, self.advance(own))
         self.intervals[rows] = out
         return out
 
@@ -652,7 +653,7 @@ class RevisitControl:
     def _visits(self, rows: Integers, prices: Vector | float, now: float, span: float) -> Vector:
         """Return how many visits of each page fall due within the span."""
         intervals = np.maximum(self._fill(rows, prices), self.grain)  # no two looks at one instant
-        ahead = np.maximum(self._ahead[rows] - self._beyond[rows], 0.0)
+        ahead = self._ahead[rows] - self._beyond[rows]
         due = _falls_due(intervals, ahead + now - self.last[rows], span)
         return due + self._to_be_told(rows, prices, span)
 

@@ -145,7 +145,7 @@ class OnePrice:
         return min(share, most / max(self.price, 1e-9))
 
     def _when_due(self, lease: Lease) -> float:
-        """Return what a visit is worth when it is due: less than the price at the longest interval."""
+        """Return what a visit is worth when it is due: little where its interval is the longest."""
         rate = lease.change_rate_per_s or _SELDOM
         last_s = lease.due_s if lease.last_visit_s is None else lease.last_visit_s
         return lease.weight * visit_gain(rate * max(lease.due_s - last_s, 0.0)) / rate
