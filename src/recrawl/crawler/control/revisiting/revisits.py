@@ -654,6 +654,8 @@ class RevisitControl:
         """Return how many visits of each page fall due within the span."""
         intervals = np.maximum(self._fill(rows, prices), self.grain)  # no two looks at one instant
         ahead = self._ahead[rows] - self._beyond[rows]
+        # Where changes are announced, calm directories put off no visit that the price counts on.
+        ahead = np.where(self._late[rows] >= 0.0, np.maximum(ahead, 0.0), ahead)
         due = _falls_due(intervals, ahead + now - self.last[rows], span)
         return due + self._to_be_told(rows, prices, span)
 

@@ -2,16 +2,21 @@ r"""Worth of a look at a sitemap or feed for the changes that it announces.
 
 A page whose change a listing has announced is visited soon; one whose change nobody announces stays
 stale until its own next visit, on average half of its interval :math:`T_i` later. So a change that
-waits in a listing is like an address that others find too, :math:`\ell_i = T_i / 2` later: the cost
-of not having read the listing for a time t grows as :mod:`.births` says, with
+waits in a listing is like an address that others find too: the cost of not having read the listing
+for a time t grows as :mod:`.births` says, with
 
-.. math:: \nu w = \frac{\theta}{m} \sum_i \lambda_i w_i, \quad
-    \ell = \frac{\sum_i \lambda_i w_i \ell_i}{\sum_i \lambda_i w_i}
+.. math:: \nu w = \frac{1}{m} \sum_i r \lambda_i g_i, \quad
+    \ell = \frac{\sum_i r \lambda_i g_i / (r \lambda_i + 2 / T_i)}{\sum_i r \lambda_i g_i}
 
-over the pages of the host, whose m listings share it. The trust :math:`\theta = 1 - e^{-b}` follows
-from what one signal of the host has proved to be worth, b nats, so that dates that lie bring none.
-A first-order rule: that the visit which follows would have been made later anyway, and is no extra
-cost, holds where the listing tells the truth.
+over the pages of the host, whose m listings share it, and which announce a share r of their
+changes. What a page is worth while it is followed is, beyond the price p of its visits,
+
+.. math:: g_i = \max(w_i f_i - p, 0) / t_i,
+
+with a visit once it is announced or after :math:`T_i`, whichever comes first, every :math:`t_i` on
+average, of which it is fresh for :math:`f_i`: a share q of announcements is true. So dates that lie
+bring nothing, nor do pages that change sooner than a visit is paid back. Exact for one page whose
+stale copy is seen by nobody else and whose own visits come at random; a sum over pages otherwise.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What was left out of a text: where it stood, and Markdown without it."""
+"""Lines that were left out of a text: where they stood, and Markdown without them."""
 
 import re
 from collections.abc import Collection
