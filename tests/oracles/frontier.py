@@ -42,7 +42,7 @@ from recrawl.crawler.control.revisiting.removals import EACH_SIDE, FAR, NEAR
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.worth.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.facts import CrawlFacts, FactRecord, rows_of
-from recrawl.crawler.frontier.share import RIVALS, best_ahead, interleave, most_worth, split
+from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (
     Announcer,
@@ -304,9 +304,9 @@ class PlainFrontier(Frontier):
         new.sort(key=lambda page: (-page.weight, page.due_s))
         if discovery_share is None and worth is not None:
             # As many of each as a durable frontier looks at.
-            first = new[: limit + RIVALS]
+            first = new[:limit]
             known = {page.page_id for page in first}
-            oldest = sorted(new, key=lambda page: (page.due_s, page.page_id))[: limit + RIVALS]
+            oldest = sorted(new, key=lambda page: (page.due_s, page.page_id))[:limit]
             first += [page for page in oldest if page.page_id not in known]
             rated = [(worth(_lease(page), now_s), page) for page in [*first, *old]]
             return self._take(asked + most_worth(rated, limit - len(asked)), until_s)

@@ -9,8 +9,8 @@ from recrawl.terms import Lease
 T = TypeVar("T")
 
 
-RIVALS: Final = 64
-"""Pages of a queue that are weighed against each other, at the least."""
+RIVALS: Final = 32
+"""Pages of a queue that were visited before, and are weighed against others, at the least."""
 
 
 def split(n_new: int, n_old: int, limit: int, discovery_share: float) -> tuple[int, int]:

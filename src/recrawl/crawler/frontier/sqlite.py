@@ -391,7 +391,7 @@ class SqliteFrontier(Statements, Frontier):
                 for tier in self._due_tiers(host_id, due_by_s)
                 for name in _queries_of(tier, by_worth=by_worth)
                 for row in self._due(
-                    name, tier, host_id, due_by_s, now_s, limit + (by_worth and RIVALS)
+                    name, tier, host_id, due_by_s, now_s, limit + (by_worth and tier > NEW) * RIVALS
                 )
             ]
             asked = [row for row in due if row[_TIER] == ASKED][:limit]
