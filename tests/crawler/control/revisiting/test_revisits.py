@@ -536,6 +536,20 @@ def test_the_price_counts_on_what_will_be_announced() -> None:
     assert control._to_be_told(np.arange(50), 0.1, 2.0).tolist() == [0.0] * 50
 
 
+def test_no_visits_are_promised_for_announcements_that_are_not_worth_one() -> None:
+    """Half of the pages change ten times as fast as a visit would be paid back."""
+    rows, seldom = np.arange(20), np.full(20, 0.02)
+    control = announcing(np.repeat([10.0, 0.1], 10), budget=4.0)
+    control.expect_signals(rows, np.zeros(20))
+    control.decide(now=1.0, span=10.0, least_price=1.0, learn=False)
+
+    kept, visits = control.kept_fresh(rows, seldom, np.zeros(20))
+
+    assert visits[:10].tolist() == seldom[:10].tolist()
+    assert kept[:10] == pytest.approx(control.beliefs.freshness(rows[:10], seldom[:10]))
+    assert np.all(visits[10:] > 3.0 * seldom[10:])
+
+
 def test_visits_that_signals_ask_for_are_not_counted_twice() -> None:
     """A price of the budget that is left for the others, whoever waits."""
     control = RevisitControl(np.ones(50), 25.0)

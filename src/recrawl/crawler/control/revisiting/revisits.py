@@ -541,7 +541,7 @@ class RevisitControl:
         every = 1.0 / np.maximum(crawl_rates, _NEVER)
         kept = self.beliefs.freshness(rows, 1.0 / every)
         visits = 1.0 / every
-        told = np.flatnonzero((unheard < every) & (self._log_odds[rows] > 0.0))
+        told = np.flatnonzero((unheard < every) & self._is_followed(rows, self.price[0]))
         rates = np.maximum(self.beliefs.rates_known, _NEVER)
         share = self._waited[0] / self._waited[1] if self._waited[1] > 0.0 else 1.0
         for start in range(0, told.size, _AT_ONCE):
@@ -680,6 +680,12 @@ class RevisitControl:
             more[told] = -rates / np.expm1(-rates * length) - 1.0 / length
             more[told] *= np.maximum(span + self._unheard[own] - every, 0.0)
         return more
+
+    def _is_followed(self, rows: Integers, prices: Vector | float) -> Flags:
+        """Tell of which pages a change that is announced is worth a visit."""
+        worth = self.weights[rows] * self._lasts[rows] / self._speeds[rows]
+        is_paid = (worth > prices) | ~(self._late[rows] >= 0.0)
+        return np.asarray(is_paid & (self._log_odds[rows] > 0.0))
 
     def _price(self, rows: Integers, budget: float, now: float, span: float) -> float:
         """Find the price at which the span's demand is what the budget pays."""
