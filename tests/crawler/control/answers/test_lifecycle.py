@@ -163,6 +163,19 @@ def next_visit(visited: Lease, outcome: Outcome, failures: int) -> NextVisit:
     return times.after_visit(visited, outcome, after, NOW_S, failures=failures)
 
 
+@pytest.mark.parametrize("outcome", [Was.NOT_FOUND, Was.NEW])
+def test_what_was_made_up_to_hear_of_errors_is_not_asked_for_again(outcome: Outcome) -> None:
+    """There may be one a day; but what told nothing is tried again."""
+    made_up = replace(lease(Is.DISCOVERED), url="http://site.test/a/zq0123456789abcdef")
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"))
+
+    asked = times.after_visit(made_up, outcome, Is.EXCLUDED, NOW_S)
+    failed = times.after_visit(made_up, Was.FAILED, Is.EXCLUDED, NOW_S, failures=1)
+
+    assert asked.due_s > NOW_S + 1_000.0 * RULES.max_interval_s
+    assert failed.due_s < NOW_S + RULES.max_interval_s
+
+
 def test_a_policy_is_told_how_long_ago_the_visit_before_was() -> None:
     """Nothing with the first."""
     told: list[PageVisit] = []
