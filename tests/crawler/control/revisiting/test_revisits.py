@@ -487,7 +487,7 @@ def test_stale_pages_are_due_by_what_a_visit_is_worth_and_not_for_their_longest_
     """A change of each was announced; a fresh copy lasts for one over its rate."""
     rates = np.repeat([0.1, 0.5, 2.0, 8.0], 20)
     control = announcing(rates, budget=1.1, longest=50.0)
-    control.expect_signals(np.arange(80), np.zeros(80))
+    control.expect_signals(np.arange(80), np.zeros(80), now=10.0)
     control.observe_signals(np.arange(80))
 
     made = control.decide(now=10.0, span=20.0, learn=False)
@@ -504,7 +504,7 @@ def test_what_is_worth_more_counts_as_late_by_more() -> None:
     """Late by d, a page is worth (1 + d (s / 2p)^(1/2))^2 of the price p, s being its urgency."""
     rates = np.repeat([0.05, 0.2], 10)
     control = announcing(rates, budget=20.0)
-    control.expect_signals(np.arange(20), np.zeros(20))
+    control.expect_signals(np.arange(20), np.zeros(20), now=5.0)
     control.observe_signals(np.arange(20))
 
     made = control.decide(now=5.0, span=10.0, least_price=1.0, learn=False)
@@ -523,7 +523,9 @@ def test_the_price_counts_on_what_will_be_announced() -> None:
     n_told = round(float(-np.expm1(-0.95 * believed).sum()))  # between two readings
     for unheard, n_waiting in ((0.0, n_told), (1.0, 0)):
         control = announcing(np.full(50, 0.5), budget=20.0)
-        control.expect_signals(rows, np.full(50, 0.5))  # half of the time between readings
+        control.expect_signals(
+            rows, np.full(50, 0.5), now=1e-3
+        )  # half of the time between readings
         control._unheard[:] = unheard
         control.observe_signals(rows[:n_waiting])
         control._ahead = control.advance(rows)
@@ -531,16 +533,37 @@ def test_the_price_counts_on_what_will_be_announced() -> None:
     assert visits[0] == pytest.approx(visits[1], rel=0.1)
     assert visits[0] == pytest.approx(2.0 * n_told, rel=0.15)
 
-    control.expect_signals(np.arange(50), np.full(50, np.nan))
+    control.expect_signals(np.arange(50), np.full(50, np.nan), now=1e-3)
     control._late[:] = np.nan  # nothing is heard
     assert control._to_be_told(np.arange(50), 0.1, 2.0).tolist() == [0.0] * 50
+
+
+@pytest.mark.parametrize(
+    ("n_told", "least", "most"), [(0, 0.0, 0.05), (8, 0.3, 0.6), (16, 0.8, 1.1)]
+)
+def test_changes_in_bursts_are_counted_on_by_how_many_pages_had_news(
+    n_told: int, least: float, most: float
+) -> None:
+    """Of 50 pages some 16 are expected to have news each time that a listing is read."""
+    rows = np.arange(50)
+    control = announcing(np.full(50, 0.5), budget=20.0)
+    control.expect_signals(rows, np.full(50, 0.5), now=0.5)
+    control._visits(rows, 1.9, 0.5, 2.0)
+    before = control._to_be_told(rows, 1.9, 2.0).sum()
+    control.observe_signals(rows[:n_told])
+
+    for now in range(2, 22):
+        control._was_quiet[:] = True
+        control.expect_signals(rows, np.full(50, 0.5), now=float(now))
+
+    assert least < control._to_be_told(rows, 1.9, 2.0).sum() / before < most
 
 
 def test_no_visits_are_promised_for_announcements_that_are_not_worth_one() -> None:
     """Half of the pages change ten times as fast as a visit would be paid back."""
     rows, seldom = np.arange(20), np.full(20, 0.02)
     control = announcing(np.repeat([10.0, 0.1], 10), budget=4.0)
-    control.expect_signals(rows, np.zeros(20))
+    control.expect_signals(rows, np.zeros(20), now=1.0)
     control.decide(now=1.0, span=10.0, least_price=1.0, learn=False)
 
     kept, visits = control.kept_fresh(rows, seldom, np.zeros(20))

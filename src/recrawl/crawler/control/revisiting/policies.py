@@ -99,7 +99,7 @@ class ByWorth(_Planned, RevisitPolicy):
         last_visits = np.minimum(pages.last_visit_s, now_s)
         control.budget, control.last[rows] = _LEAD * question.budget_per_s, last_visits
         control.groups = list(self._believed.groups)
-        control.expect_signals(rows, now_s - heard_s)
+        control.expect_signals(rows, now_s - heard_s, now_s)
         decision = control.decide(
             now_s,
             question.span_s,

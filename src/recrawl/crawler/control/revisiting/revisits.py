@@ -41,6 +41,7 @@ _MOVED: Final = 0.02  # by which a price has to move before intervals of pages n
 _SOON: Final = 2.0  # looks
 _UNBOUNDED: Final = 1e9  # times the longest interval
 _LATELY: Final = 0.1
+_FEW_NEWS: Final = 3.0
 _FAR: Final = 30.0  # nats between a price and the usual one: further off nothing changes
 
 
@@ -143,7 +144,9 @@ class RevisitControl:
         self._births = np.zeros((3, weights.size))  # flow, share that others find too, their delay
         self._hazards = np.zeros(weights.size)  # at which pages go, 1/time
         self._awaited, self._planned = np.zeros(0, np.int64), np.inf  # pages that are due, since
-        self._late, self._unheard = np.full((2, weights.size), np.nan)
+        self._late, self._unheard, self._heard_at = np.full((3, weights.size), np.nan)
+        self._told_rates, self._was_quiet = np.zeros(weights.size), np.zeros(weights.size, np.bool_)
+        self._news = np.zeros(2)  # pages that there was news of lately, and expected
         self._lasts = np.zeros(weights.size)
         self._waited = np.zeros(2)  # time that such pages waited, and that passed
 
@@ -235,15 +238,26 @@ class RevisitControl:
         self._hazards[:] = 0.0
         self._hazards[page] = hazards
 
-    def expect_signals(self, page: Integers, unheard: Vector) -> None:
+    def expect_signals(self, page: Integers, unheard: Vector, now: float) -> None:
         """Say how long ago it was heard what is announced of these pages; nan: nothing is.
 
-        How often it is heard follows from that on average, and with it what is to come. Such pages
-        are visited by what a new copy is worth; of others whatever was announced is visited.
+        How often it is heard follows from that on average, and with it what is to come. Changes
+        come in bursts, so how many pages there was news of is learned beside what was expected.
+        Such pages are visited by what a new copy is worth; of others whatever was announced is
+        visited.
         """
-        self._unheard[page], before = unheard, self._late[page]
+        heard = now - unheard
+        passed, before = heard - self._heard_at[page], self._late[page]
+        known = np.flatnonzero(self._was_quiet[page] & (passed > 0.0))
+        asked = -np.expm1(-self._told_rates[page[known]] * passed[known])
+        found = np.count_nonzero(self.signals[page[known]] > 0.0)
+        self._news = (1.0 - _LATELY * (known.size > 0)) * self._news + (found, asked.sum())
+        self._unheard[page], self._heard_at[page] = unheard, heard
         before = np.where(np.isnan(before), unheard, before)
         self._late[page] = before + _LATELY * (unheard - before)
+        self._was_quiet[page] = self.signals[page] == 0.0
+        rates = (1.0 - self.silent[page]) * self.beliefs.rates(page)[0] * self._speeds[page]
+        self._told_rates[page] = rates / np.maximum(-np.expm1(-self._log_odds[page]), 1e-9)
 
     def observe_signals(self, page: Integers) -> None:
         """Learn that a change of these pages was signalled; it counts until the next visit."""
@@ -352,6 +366,9 @@ class RevisitControl:
             self._beyond = np.append(self._beyond, np.zeros(fresh))
             self._late = np.append(self._late, np.full(fresh, np.nan))
             self._unheard = np.append(self._unheard, np.full(fresh, np.nan))
+            self._heard_at = np.append(self._heard_at, np.full(fresh, np.nan))
+            self._told_rates = np.append(self._told_rates, np.zeros(fresh))
+            self._was_quiet = np.append(self._was_quiet, np.zeros(fresh, np.bool_))
             self._lasts = np.append(self._lasts, np.zeros(fresh))
         self.weights = np.array(weights, np.float64)
 
@@ -673,9 +690,9 @@ class RevisitControl:
         )
         if told.size:
             own = rows[told]
-            rates = (1.0 - self.silent[own]) * self.beliefs.rates(own)[0] * self._speeds[own]
             every = 2.0 * self._late[own]
-            rates = -np.expm1(rates * every / np.expm1(-self._log_odds[own])) / every
+            rates = -np.expm1(-self._told_rates[own] * every) / every
+            rates *= (self._news[0] + _FEW_NEWS) / (self._news[1] + _FEW_NEWS)
             length = self.intervals[own]
             more[told] = -rates / np.expm1(-rates * length) - 1.0 / length
             more[told] *= np.maximum(span + self._unheard[own] - every, 0.0)
