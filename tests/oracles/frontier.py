@@ -308,8 +308,13 @@ class PlainFrontier(Frontier):
             known = {page.page_id for page in first}
             oldest = sorted(new, key=lambda page: (page.due_s, page.page_id))[:limit]
             first += [page for page in oldest if page.page_id not in known]
-            rated = [(worth(_lease(page), now_s), page) for page in [*first, *old]]
-            return self._take(asked + most_worth(rated, limit - len(asked)), until_s)
+            pages = [page for page in old if page.found.kind is Kind.PAGE]
+            listings = [page for page in old if page.found.kind is not Kind.PAGE]
+            rated = [
+                [(worth(_lease(page), now_s), page) for page in some]
+                for some in (first, pages if first else pages[:limit], listings)
+            ]
+            return self._take(asked + most_worth(*rated, limit - len(asked)), until_s)
         share = 0.5 if discovery_share is None else discovery_share
         n_new, n_old = split(len(new), len(old), limit - len(asked), share)
         return self._take(asked + interleave(new[:n_new], old[:n_old]), until_s)

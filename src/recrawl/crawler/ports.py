@@ -479,9 +479,9 @@ class Frontier(Visits, Protocol):
 
         Pages that somebody asked for come before all others, and of pages never visited those of
         greatest weight. While both wait, ``discovery_share`` of the rest are pages never visited;
-        where that is None, those come first whose visit now is worth most by ``worth``, whatever
-        is due before them. The leases lapse at ``until_s``; a lease that lapsed before ``now_s``
-        binds no more.
+        where that is None, those come first whose visit now is worth most by ``worth``. A listing
+        comes before what is worth less, whenever that was due. The leases lapse at ``until_s``; a
+        lease that lapsed before ``now_s`` binds no more.
         """
         ...
 

@@ -52,10 +52,19 @@ def test_both_are_spread_evenly_and_in_order(n: int, m: int) -> None:
         assert abs(had - places * n / max(n + m, 1)) <= 1.0
 
 
-def test_what_is_due_competes_by_worth_whatever_was_due_before_it() -> None:
-    """Of like worth the first come first."""
-    rated = [(2.0, "new"), (1.0, "newer"), (0.5, "first due"), (3.0, "front page"), (1.0, "next")]
+def test_what_is_due_competes_by_worth_while_something_new_waits() -> None:
+    """Whatever was due before it; by itself it keeps its order."""
+    new, old = [(2.0, "new"), (1.0, "newer")], [(0.5, "first due"), (3.0, "front page")]
 
-    assert most_worth(rated, 4) == ["front page", "new", "newer", "next"]
-    assert most_worth(rated[2:], 1) == ["front page"]
-    assert most_worth([], 1) == []
+    assert most_worth(new, old, [], 3) == ["front page", "new", "newer"]
+    assert most_worth([], old, [], 2) == ["first due", "front page"]
+    assert most_worth(new, [], [], 1) == ["new"]
+
+
+def test_a_listing_comes_before_the_first_that_is_worth_less() -> None:
+    old, listings = [(2.0, "first due"), (0.5, "next")], [(1.0, "feed"), (3.0, "sitemap")]
+
+    assert most_worth([], old, listings, 4) == ["sitemap", "first due", "feed", "next"]
+    assert most_worth([], old, listings[:1], 2) == ["first due", "feed"]
+    assert most_worth([], [], listings, 3) == ["sitemap", "feed"]
+    assert most_worth([(2.5, "new")], old, listings, 2) == ["sitemap", "new"]

@@ -1,16 +1,17 @@
 """Choice of a host's pages to hand out together: new and old, due and ahead of their time."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from recrawl.terms import Lease
 
 T = TypeVar("T")
+Rated: TypeAlias = tuple[float, T]
 
 
 RIVALS: Final = 32
-"""Pages of a queue that were visited before, and are weighed against others, at the least."""
+"""What is due at an instant that is looked through for listings, at the least."""
 
 
 def split(n_new: int, n_old: int, limit: int, discovery_share: float) -> tuple[int, int]:
@@ -41,15 +42,26 @@ def interleave(first: Sequence[T], second: Sequence[T]) -> list[T]:
     return [item for _, _, item in sorted(places, key=lambda place: place[:2])]
 
 
-def most_worth(rated: Iterable[tuple[float, T]], limit: int) -> list[T]:
-    """Return the items of most worth; of like worth those that come first.
+def most_worth(
+    new: Sequence[Rated[T]], old: Sequence[Rated[T]], listings: Sequence[Rated[T]], limit: int
+) -> list[T]:
+    """Return the first of all, by what each is worth.
 
     Parameters
     ----------
-    rated : worth and item
+    new, old, listings : worth and item; where no new one waits, those of ``old`` are taken in
+        their order, with each listing before the first that is worth less
     limit : items to take at most, >= 0
     """
-    return [item for _, item in sorted(rated, key=lambda one: -one[0])[:limit]]
+    if new:
+        both = sorted([*new, *old, *listings], key=lambda one: -one[0])
+        return [item for _, item in both[:limit]]
+    waiting, found = sorted(listings, key=lambda one: one[0]), list[T]()
+    for worth, item in old[:limit]:
+        while waiting and waiting[-1][0] > worth:
+            found.append(waiting.pop()[1])
+        found.append(item)
+    return [*found, *(item for _, item in reversed(waiting))][:limit]
 
 
 def best_ahead(

@@ -89,7 +89,7 @@ from recrawl.version import VERSION
 
 _ROWS = 1_000  # that are held as objects at once
 _KNOWN = "known"
-_DUE, _TIER = 2, 17  # columns of the query `due`
+_DUE, _KIND, _TIER = 2, 3, 17  # columns of the query `due`
 _NEW_TIER = COMPLETED.index("tier")
 _DIFFERENCES = 1_000  # that are kept
 _FEW_TIERS = 2  # more are asked together first, what is due in them
@@ -391,7 +391,12 @@ class SqliteFrontier(Statements, Frontier):
                 for tier in self._due_tiers(host_id, due_by_s)
                 for name in _queries_of(tier, by_worth=by_worth)
                 for row in self._due(
-                    name, tier, host_id, due_by_s, now_s, limit + (by_worth and tier > NEW) * RIVALS
+                    name,
+                    tier,
+                    host_id,
+                    due_by_s,
+                    now_s,
+                    limit + (by_worth and tier == TIMED) * RIVALS,
                 )
             ]
             asked = [row for row in due if row[_TIER] == ASKED][:limit]
@@ -400,7 +405,10 @@ class SqliteFrontier(Statements, Frontier):
             left = limit - len(asked)
             if discovery_share is None and worth is not None:
                 rated = [(worth(lease_of(row, host_id, 0), now_s), row) for row in [*new, *old]]
-                rows = asked + most_worth(rated, left)
+                known = rated[len(new) :]
+                pages = [one for one in known if one[1][_KIND] == Kind.PAGE.value]
+                listings = [one for one in known if one[1][_KIND] != Kind.PAGE.value]
+                rows = asked + most_worth(rated[: len(new)], pages, listings, left)
             else:
                 share = 0.5 if discovery_share is None else discovery_share
                 n_new, n_old = split(len(new), len(old), left, share)

@@ -129,17 +129,17 @@ class OnePrice:
         Of a page that no plan knows yet it is due by an interval that has nothing to do with the
         price, and its rate may be any.
         """
-        rate, late_s = lease.change_rate_per_s, now_s - lease.due_s
-        is_priced = rate is not None and self.price > 0.0 and lease.tier >= FIRST_BY_WORTH
-        if is_priced and late_s > 0.0 and _is_early(lease, now_s):
-            return (1.0 + late_s * (root_urgency(lease) or 0.0) / sqrt(2.0 * self.price)) ** 2
-        share = worth_share(lease, now_s)
-        if is_priced:
-            share *= min(2.0 * self._when_due(lease) / self.price, 1.0)
+        late_s, share = now_s - lease.due_s, worth_share(lease, now_s)
+        is_known = lease.change_rate_per_s is not None
+        if is_known and self.price > 0.0 and lease.tier >= FIRST_BY_WORTH:
+            if late_s <= 0.0:
+                return share * min(2.0 * self._when_due(lease) / self.price, 1.0)
+            root = root_urgency(lease) or 0.0
+            late = (1.0 + late_s * root / sqrt(2.0 * self.price)) ** 2
+            return late if _is_early(lease, now_s) else max(late, share)
         if lease.tier == TIMED:  # whatever it is worth, it does not wait for ever
             share = max(share, 1.0 + max(late_s, 0.0) / max(self.fresh_s, 1.0))
-        is_known = lease.change_rate_per_s is not None or lease.tier < FIRST_BY_WORTH
-        if is_known or lease.last_visit_s is None or share < 1.0:
+        if is_known or lease.tier < FIRST_BY_WORTH or lease.last_visit_s is None or share < 1.0:
             return share
         most = _MOST_GAIN * lease.weight * max(now_s - lease.last_visit_s, 0.0)
         return min(share, most / max(self.price, 1e-9))
