@@ -310,12 +310,12 @@ class PlainFrontier(Frontier):
             first += [page for page in oldest if page.page_id not in known]
             pages = [page for page in old if page.found.kind is Kind.PAGE]
             others = [page for page in old if page.found.kind is not Kind.PAGE]
-            new, known, listings = (
+            rated, rated_old, rated_lists = (
                 [(worth(_lease(page), now_s), page) for page in some]
                 for some in (first, pages if first else pages[:limit], others)
             )
             left = limit - len(asked)
-            return self._take(asked + most_worth(new, known, listings, left), until_s)
+            return self._take(asked + most_worth(rated, rated_old, rated_lists, left), until_s)
         share = 0.5 if discovery_share is None else discovery_share
         n_new, n_old = split(len(new), len(old), limit - len(asked), share)
         return self._take(asked + interleave(new[:n_new], old[:n_old]), until_s)
