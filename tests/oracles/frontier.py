@@ -308,8 +308,8 @@ class PlainFrontier(Frontier):
             known = {page.page_id for page in first}
             oldest = sorted(new, key=lambda page: (page.due_s, page.page_id))[:limit]
             first += [page for page in oldest if page.page_id not in known]
-            pages = [page for page in old if page.found.kind is Kind.PAGE]
-            others = [page for page in old if page.found.kind is not Kind.PAGE]
+            others = [page for page in old if _is_listing(page)]
+            pages = [page for page in old if not _is_listing(page)]
             rated, rated_old, rated_lists = (
                 [(worth(_lease(page), now_s), page) for page in some]
                 for some in (first, pages if first else pages[:limit], others)
@@ -1154,3 +1154,7 @@ def _announce(page: _Page, lastmod_s: float, listing: _Page | None, *, is_told: 
         read_s = (listing.last_visit_s or 0.0) if listing else 0.0
         page.unheard_s += max(0.0, lastmod_s - max(known_s, lastmod_s if is_told else read_s))
     page.lastmod_s = lastmod_s
+
+
+def _is_listing(page: _Page) -> bool:
+    return page.found.kind is not Kind.PAGE and page.state is PageState.INDEXED

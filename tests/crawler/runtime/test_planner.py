@@ -478,6 +478,7 @@ def test_dates_that_proved_true_have_pages_looked_at_again_that_were_gone(
         virtual = planning(frontier, policy)
         believed = virtual.crawl.believed
         monkeypatch.setattr(believed, "trust_in_dates", lambda _: np.array([0.9, np.nan, 0.9]))
+        monkeypatch.setattr(believed, "recalls", lambda _: np.full(3, 0.5))
         monkeypatch.setattr(believed, "announcers", lambda *_: proved)
         await virtual.crawl.planner.replan()
         return virtual

@@ -89,7 +89,7 @@ from recrawl.version import VERSION
 
 _ROWS = 1_000  # that are held as objects at once
 _KNOWN = "known"
-_DUE, _KIND, _TIER = 2, 3, 17  # columns of the query `due`
+_DUE, _KIND, _STATE, _TIER = 2, 3, 4, 17  # columns of the query `due`
 _NEW_TIER = COMPLETED.index("tier")
 _DIFFERENCES = 1_000  # that are kept
 _FEW_TIERS = 2  # more are asked together first, what is due in them
@@ -406,8 +406,8 @@ class SqliteFrontier(Statements, Frontier):
             if discovery_share is None and worth is not None:
                 rated = [(worth(lease_of(row, host_id, 0), now_s), row) for row in [*new, *old]]
                 known = rated[len(new) :]
-                pages = [one for one in known if one[1][_KIND] == Kind.PAGE.value]
-                listings = [one for one in known if one[1][_KIND] != Kind.PAGE.value]
+                pages = [one for one in known if not _is_listing(one[1])]
+                listings = [one for one in known if _is_listing(one[1])]
                 rows = asked + most_worth(rated[: len(new)], pages, listings, left)
             else:
                 share = 0.5 if discovery_share is None else discovery_share
@@ -1088,6 +1088,11 @@ class SqliteFrontier(Statements, Frontier):
     def _leasing(self) -> AbstractContextManager[None]:
         """Read which pages are to be leased; it is these that leases are noted of."""
         return translated(self._path)
+
+
+def _is_listing(row: tuple[Any, ...]) -> bool:
+    """Tell whether a row of the query ``due`` is of a sitemap or feed that is there."""
+    return bool(row[_KIND] != Kind.PAGE.value and row[_STATE] == PageState.INDEXED.value)
 
 
 def _queries_of(tier: int, *, by_worth: bool) -> tuple[str, ...]:

@@ -331,7 +331,7 @@ class Planner:
         brought = price.observe_births(births, entries, usual)
         price.observe_depths(depths, usual)
         trust = self._believed.trust_in_dates(pages.page_ids)
-        recalls = self._believed.recalls(pages)
+        recalls = self._believed.recalls(pages.page_ids)
         prior_per_s = self._rules.prior_rate_per_s
         price.announced = announced_changes(pages, trust, recalls, births, prior_per_s, price.price)
         self._believed.expect_births(brought)

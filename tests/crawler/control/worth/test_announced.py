@@ -176,26 +176,6 @@ def test_a_listing_competes_by_what_waits_in_it() -> None:
     assert made.share(page, due_s) == 1.0
 
 
-def test_what_is_due_at_an_instant_does_not_wait_for_ever() -> None:
-    """Though nothing is known of what a visit is worth: it gains the price in a day."""
-    made = price(None)
-    retry = Lease(7, "/failed", 1, 1, 1e6, state=PageState.GONE, tier=TIMED)
-
-    assert made.share(retry, 1e6) == 1.0
-    assert made.share(retry, 1e6 + 3.0 * DAY_S) == pytest.approx(4.0)
-
-
-def test_what_waits_for_its_longest_interval_alone_is_not_worth_the_price() -> None:
-    """Near its end others are, which change less often: those go first where a request is left."""
-    made = price(None)
-    calm = Lease(8, "/calm", 1, 1, 30.0 * DAY_S, state=PageState.INDEXED, tier=FIRST_BY_WORTH)
-    calm = replace(calm, last_visit_s=0.0, change_rate_per_s=0.02 / DAY_S)
-    busy = replace(calm, change_rate_per_s=5.0 / DAY_S)
-
-    assert made.share(calm, 29.0 * DAY_S) == pytest.approx(0.95, abs=0.02)
-    assert made.share(busy, 29.0 * DAY_S) == pytest.approx(2.0 / 5.0 / 4.0)
-
-
 def test_a_stale_page_is_worth_what_its_lateness_says() -> None:
     """Its due time says so where it is due before its interval ends."""
     made = price(None)

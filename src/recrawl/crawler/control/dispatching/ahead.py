@@ -9,14 +9,11 @@ say how quickly the best page is found.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
-from typing import TypeAlias
 
 from recrawl.crawler.control.dispatching.heaps import HostHeap
 from recrawl.crawler.control.worth.openings import opening_share
 from recrawl.crawler.control.worth.tiers import worth_share
 from recrawl.terms import Lease
-
-Worth: TypeAlias = Callable[[Lease, float], float]
 
 
 @dataclass(slots=True)
@@ -39,13 +36,13 @@ class HostAhead:
         """Earliest due time of the leases; infinite: none."""
         return min((lease.due_s for lease in self.stock), default=inf)
 
-    def best(self, now_s: float, worth: Worth = worth_share) -> Lease:
+    def best(self, now_s: float) -> Lease:
         """Return the one whose visit is worth most."""
-        return max(self.stock, key=lambda lease: worth(lease, now_s))
+        return max(self.stock, key=lambda lease: worth_share(lease, now_s))
 
-    def take_best(self, now_s: float, worth: Worth = worth_share) -> Lease:
+    def take_best(self, now_s: float) -> Lease:
         """Take it."""
-        lease = self.best(now_s, worth)
+        lease = self.best(now_s)
         self.stock.remove(lease)
         return lease
 
@@ -69,7 +66,6 @@ class AheadOrder:
     closed_of : since when a host is closed, as its rules have grown old, and until when what is due
         of it waits; None: it is open (:mod:`.openings`)
     version_of : of a host: an entry of an older one says nothing any more
-    worth : of a visit at an instant, as a share of the price
 
     Attributes
     ----------
@@ -81,10 +77,8 @@ class AheadOrder:
         ahead_of: Callable[[int], HostAhead],
         closed_of: Callable[[int, float], tuple[float, float] | None],
         version_of: Callable[[int], int],
-        worth: Worth = worth_share,
     ) -> None:
         self.least_share = 0.0
-        self._worth = worth
         self._ahead_of = ahead_of
         self._closed_of = closed_of
         self._version_of = version_of
@@ -126,8 +120,7 @@ class AheadOrder:
         for hosts in self._tiers.values():
             first = self._first_open(hosts, now_s)
             if first is not None:
-                one = self._ahead_of(first[1]).best(now_s, self._worth)
-                worth = self._worth(one, now_s)
+                worth = worth_share(self._ahead_of(first[1]).best(now_s), now_s)
                 if worth > most:
                     best, most = hosts, worth
         first = self._closed.first()
@@ -150,7 +143,7 @@ class AheadOrder:
             host_id = self._resting.pop()
             ahead = self._ahead_of(host_id)
             if ahead.stock and now_s < ahead.until_s:
-                best = ahead.best(now_s, self._worth)
+                best = ahead.best(now_s)
                 hosts = self._tiers.setdefault(best.tier, HostHeap(self._version_of))
                 hosts.push(best.due_s, host_id)
             else:

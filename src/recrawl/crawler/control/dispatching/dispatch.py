@@ -37,7 +37,7 @@ from recrawl.crawler.control.dispatching.tasks import AskRobots, Fetch, Refill, 
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.crawler.control.worth.order import lane_of, root_urgency
-from recrawl.crawler.control.worth.tiers import ASKED, NEW
+from recrawl.crawler.control.worth.tiers import ASKED, NEW, worth_share
 from recrawl.errors import failure_words
 from recrawl.terms import HostRecord, Lease
 
@@ -104,12 +104,8 @@ class Dispatcher:
         self._asked = HostHeap(self._version_of)  # by due time, what somebody asked for
         self._free = HostHeap(self._version_of)  # by due time, what waits for no budget, or may
         self._first_free = first_free
-        self.worth_of = worth_of or OnePrice(_DAY_S).share
         self._ahead = AheadOrder(
-            lambda host_id: self._hosts[host_id].ahead,
-            self._closed_of,
-            self._version_of,
-            self.worth_of,
+            lambda host_id: self._hosts[host_id].ahead, self._closed_of, self._version_of
         )
         self._least_share = least_share if horizon_s == inf else inf
         self._ahead.least_share = self._least_share
@@ -119,6 +115,7 @@ class Dispatcher:
         self._looks = False  # the next choice is for leasing what is due, if it is not leased
         self._owed = 0.0  # requests that what no plan knows has had too few of
         self._root_of = root_of
+        self.worth_of = worth_of or OnePrice(_DAY_S).share
 
     @property
     def ips(self) -> IpAddresses | None:
@@ -256,7 +253,7 @@ class Dispatcher:
 
     def worth_ahead(self, lease: Lease, now_s: float) -> float:
         """Return what a visit ahead of its time is worth; 0 where the budget is not for that."""
-        share = self.worth_of(lease, now_s)
+        share = worth_share(lease, now_s)
         return share if share > self._least_share else 0.0
 
     # -- what to do next --
@@ -326,7 +323,7 @@ class Dispatcher:
             return self._resolve(queue)
         if known:
             queue.is_robots_news = False
-            task: Task = Fetch(queue.ahead.take_best(now_s, self.worth_of))
+            task: Task = Fetch(queue.ahead.take_best(now_s))
         else:
             task = _robots_of(queue)
         self.budget.spend(now_s)

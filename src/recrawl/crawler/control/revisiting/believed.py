@@ -340,10 +340,10 @@ class Believed:
         is_known, shares = np.isfinite(self.hosts.trust(hosts)), self.hosts.worth_of(hosts)[1]
         return np.where(is_known, page_precisions(shares, self.rates(page_ids)[0], hosts), np.nan)
 
-    def recalls(self, pages: PlannedPages) -> NDArray[np.float64]:
-        """Return the share of each page's changes that is announced; see :meth:`announced`."""
-        _, rows = self.control_of(pages.page_ids)
-        return self.announced(rows, pages)[0]
+    def recalls(self, page_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the share of changes that the host of each page announces, of pages listed."""
+        _, rows = self.control_of(page_ids)
+        return self.hosts.worth_of(self.groups[0, rows])[0]
 
     def never_change(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which pages are of a kind of address of which none was ever seen to change.

@@ -24,15 +24,12 @@ from recrawl.crawler.control.worth.tiers import (
     ASKED,
     FIRST_BY_WORTH,
     NEW,
-    TIMED,
-    visit_gain,
     worth_share,
 )
 from recrawl.terms import Birth, Kind, Lease, PageState
 
 _RISES: Final = 1.05  # the least worth of first visits, with each that is worth more
 _MOST_GAIN: Final = 0.2985  # of a visit, over weight and age: (1 - (1 + x) exp(-x)) / x at its top
-_SELDOM: Final = 1e-12  # changes a second
 _PRIOR_VISITS: Final = 2.0  # that led nowhere, before those of a depth count
 
 
@@ -131,24 +128,15 @@ class OnePrice:
         """
         late_s, share = now_s - lease.due_s, worth_share(lease, now_s)
         is_known = lease.change_rate_per_s is not None
-        if is_known and self.price > 0.0 and lease.tier >= FIRST_BY_WORTH:
-            if late_s <= 0.0:
-                return share * min(2.0 * self._when_due(lease) / self.price, 1.0)
+        is_priced = is_known and self.price > 0.0 and lease.tier >= FIRST_BY_WORTH
+        if is_priced and late_s > 0.0:
             root = root_urgency(lease) or 0.0
             late = (1.0 + late_s * root / sqrt(2.0 * self.price)) ** 2
             return late if _is_early(lease, now_s) else max(late, share)
-        if lease.tier == TIMED:  # whatever it is worth, it does not wait for ever
-            share = max(share, 1.0 + max(late_s, 0.0) / max(self.fresh_s, 1.0))
         if is_known or lease.tier < FIRST_BY_WORTH or lease.last_visit_s is None or share < 1.0:
             return share
         most = _MOST_GAIN * lease.weight * max(now_s - lease.last_visit_s, 0.0)
         return min(share, most / max(self.price, 1e-9))
-
-    def _when_due(self, lease: Lease) -> float:
-        """Return what a visit is worth when it is due: little where its interval is the longest."""
-        rate = lease.change_rate_per_s or _SELDOM
-        last_s = lease.due_s if lease.last_visit_s is None else lease.last_visit_s
-        return lease.weight * visit_gain(rate * max(lease.due_s - last_s, 0.0)) / rate
 
     def first_share(self, lease: Lease, now_s: float) -> float:
         """Return what a first visit is worth, as a share of the price: the page, and its links."""
