@@ -24,6 +24,7 @@ from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPa
 from recrawl.crawler.control.revisiting.due_times import (
     AGREED,
     ASKED_FOR,
+    ASKED_ONCE,
     BESIDE,
     BESIDE_BACK,
     BROUGHT,
@@ -569,7 +570,7 @@ class PlainFrontier(Frontier):
         for page in self._pages.values():
             own_s = 1.0 / page.crawl_rate if page.crawl_rate else 0.0
             latest_s = now_s + max(longest_s, own_s)
-            if page.due_s > latest_s:
+            if page.due_s > latest_s and page.due_why != ASKED_ONCE:
                 page.due_s = latest_s
                 if page.tier != NEW:  # pages never visited wait for the reason that they waited for
                     page.due_why = BROUGHT

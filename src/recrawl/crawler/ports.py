@@ -614,7 +614,7 @@ class Frontier(Visits, Protocol):
         """Bring forward pages due later than any interval allows; return how many.
 
         A clock that was ahead leaves such due times behind. The interval of a page's own crawl
-        rate is allowed too, where that is longer.
+        rate is allowed too, where that is longer; what is asked for once stays as it is.
         """
         ...
 

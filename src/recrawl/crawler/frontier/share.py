@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from recrawl.terms import Lease
 
 T = TypeVar("T")
 Rated: TypeAlias = tuple[float, T]
-
-
-RIVALS: Final = 32
-"""What is due at an instant that is looked through for listings, at the least."""
 
 
 def split(n_new: int, n_old: int, limit: int, discovery_share: float) -> tuple[int, int]:

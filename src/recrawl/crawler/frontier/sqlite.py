@@ -25,6 +25,7 @@ from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPa
 from recrawl.crawler.control.revisiting.due_times import (
     AGREED,
     ASKED_FOR,
+    ASKED_ONCE,
     BESIDE,
     BESIDE_BACK,
     BROUGHT,
@@ -55,7 +56,7 @@ from recrawl.crawler.frontier.rows import (
     visit_of,
     visit_row,
 )
-from recrawl.crawler.frontier.share import RIVALS, best_ahead, interleave, most_worth, split
+from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.frontier.sql import numbered, queries
 from recrawl.crawler.frontier.store import (
     DATABASE,
@@ -92,6 +93,7 @@ _KNOWN = "known"
 _DUE, _KIND, _STATE, _TIER = 2, 3, 4, 17  # columns of the query `due`
 _NEW_TIER = COMPLETED.index("tier")
 _DIFFERENCES = 1_000  # that are kept
+_LISTINGS_AMONG = 32  # more of what is due at an instant, that are looked through for listings
 _FEW_TIERS = 2  # more are asked together first, what is due in them
 _BOUNDS = {  # parameters of what tells the pages that are due first
     "due": ("host_id", "due_by_s", "limit", "tier"),
@@ -390,25 +392,22 @@ class SqliteFrontier(Statements, Frontier):
                 row
                 for tier in self._due_tiers(host_id, due_by_s)
                 for name in _queries_of(tier, by_worth=by_worth)
-                for row in self._due(
-                    name,
-                    tier,
-                    host_id,
-                    due_by_s,
-                    now_s,
-                    limit + (by_worth and tier == TIMED) * RIVALS,
-                )
+                for more in (_LISTINGS_AMONG if by_worth and tier == TIMED else 0,)
+                for row in self._due(name, tier, host_id, due_by_s, now_s, limit + more)
             ]
             asked = [row for row in due if row[_TIER] == ASKED][:limit]
             new = {row[0]: row for row in due if row[_TIER] == NEW}.values()
             old = sorted([row for row in due if row[_TIER] > NEW], key=itemgetter(_DUE))
-            left = limit - len(asked)
-            if discovery_share is None and worth is not None:
-                rated = [(worth(lease_of(row, host_id, 0), now_s), row) for row in [*new, *old]]
-                known = rated[len(new) :]
-                pages = [one for one in known if not _is_listing(one[1])]
-                listings = [one for one in known if _is_listing(one[1])]
-                rows = asked + most_worth(rated[: len(new)], pages, listings, left)
+            left, listings = limit - len(asked), [row for row in old if _is_listing(row)]
+            if not (new or listings):
+                rows = asked + old[:left]
+            elif discovery_share is None and worth is not None:
+                pages = [row for row in old if not _is_listing(row)]
+                rated, rated_pages, rated_listings = (
+                    [(worth(lease_of(row, host_id, 0), now_s), row) for row in rows]
+                    for rows in (new, pages if new else pages[:left], listings)
+                )
+                rows = asked + most_worth(rated, rated_pages, rated_listings, left)
             else:
                 share = 0.5 if discovery_share is None else discovery_share
                 n_new, n_old = split(len(new), len(old), left, share)
@@ -659,7 +658,8 @@ class SqliteFrontier(Statements, Frontier):
     @override
     def make_due_by(self, now_s: float, longest_s: float) -> int:
         with self._writing():
-            return self._run("make_due_by", now_s=now_s, longest_s=longest_s, why=BROUGHT).rowcount
+            told = {"longest_s": longest_s, "why": BROUGHT, "once": ASKED_ONCE}
+            return self._run("make_due_by", now_s=now_s, **told).rowcount
 
     @override
     def make_found_due(self, now_s: float) -> int:

@@ -13,6 +13,7 @@ import pytest
 
 from recrawl.crawler.control.addresses.yields import LITTLE
 from recrawl.crawler.control.revisiting.due_times import (
+    ASKED_ONCE,
     BESIDE,
     BESIDE_BACK,
     LISTED_AGAIN,
@@ -1301,6 +1302,21 @@ class FrontierSuite:
         assert len(self._leased(frontier, 2)) == 2
         assert list(frontier.visited(10)) == []
         assert frontier.refused() == []
+
+    def test_what_is_asked_for_once_is_not_brought_forward(self, frontier: Frontier) -> None:
+        """At a start, as other pages are that are due later than any interval allows."""
+        self._admitted(frontier, "/zq", "/b")
+        leases = self._leased(frontier, 2)
+
+        frontier.complete(
+            [
+                _update(lease, 0.0, due_s=1e9, due_why=ASKED_ONCE if lease.url[-1] == "q" else "")
+                for lease in leases
+            ]
+        )
+
+        assert frontier.make_due_by(10.0, 400.0) == 1
+        assert self._details(frontier, f"{HOST}/zq").due_s == 1e9
 
     def test_visited_pages_are_told_of_with_what_they_answered(self, frontier: Frontier) -> None:
         """Those that were never visited are not."""

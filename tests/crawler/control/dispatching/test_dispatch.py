@@ -24,7 +24,7 @@ from recrawl.crawler.control.dispatching.politeness import PolitenessRules
 from recrawl.crawler.control.dispatching.retry import Backoff
 from recrawl.crawler.control.dispatching.robots_txt import RobotsRules, robots_from_answer
 from recrawl.crawler.control.worth.tiers import ASKED, TIMED
-from recrawl.terms import HostRecord, Lease, PageState
+from recrawl.terms import HostRecord, Lease
 
 NOW_S = 1_800_000_000.0
 OPEN = RobotsRules("recrawl")
@@ -588,9 +588,7 @@ def test_a_host_is_asked_once_at_a_time_for_what_is_due_and_ahead() -> None:
     """Neither for a page ahead of its time while one that is due is on its way, nor after that."""
     made = dispatcher(delay_s=0.0, least_share=0.0)
     known(made, 1, due_s=NOW_S + 500.0)
-    early = replace(
-        lease(1, 1, due_s=NOW_S + 500.0), last_visit_s=NOW_S - 10.0, tier=9, state=PageState.INDEXED
-    )
+    early = replace(lease(1, 1, due_s=NOW_S + 500.0), last_visit_s=NOW_S - 10.0, tier=9)
     assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
     made.stock_ahead(1, [early], until_s=ALWAYS_S, from_s=inf)
     made.observe_due(1, NOW_S)
@@ -698,12 +696,7 @@ def test_what_is_due_comes_before_what_is_ahead_of_its_time() -> None:
     known(made, 1, due_s=NOW_S + 500.0)
     known(made, 2, due_s=NOW_S + 20.0)
     early = [
-        replace(
-            lease(1, number, due_s=NOW_S + 500.0),
-            last_visit_s=NOW_S - age_s,
-            tier=9,
-            state=PageState.INDEXED,
-        )
+        replace(lease(1, number, due_s=NOW_S + 500.0), last_visit_s=NOW_S - age_s, tier=9)
         for number, age_s in ((1, 100.0), (2, 900.0), (3, 300.0))
     ]
 
@@ -742,9 +735,7 @@ def test_pages_leased_ahead_are_due_like_any_other_when_their_time_comes() -> No
     """And lapse like any other lease."""
     made = dispatcher(delay_s=0.0, least_share=0.0)
     known(made, 1, due_s=NOW_S + 500.0)
-    early = replace(
-        lease(1, 1, due_s=NOW_S + 50.0), last_visit_s=NOW_S - 10.0, tier=9, state=PageState.INDEXED
-    )
+    early = replace(lease(1, 1, due_s=NOW_S + 50.0), last_visit_s=NOW_S - 10.0, tier=9)
     assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
     made.stock_ahead(1, [early, replace(early, page_id=2)], until_s=NOW_S + 90.0, from_s=inf)
     made.budget.spend(NOW_S)
@@ -762,9 +753,7 @@ def test_a_lease_that_lapsed_while_its_host_waited_for_the_budget_is_not_used() 
     """The frontier may have handed the page out again; when it is due is not forgotten."""
     made = dispatcher(rate=0.01, delay_s=0.0, burst=1.0, least_share=0.0)
     known(made, 1, due_s=NOW_S + 900.0)
-    early = replace(
-        lease(1, 1, due_s=NOW_S + 500.0), last_visit_s=NOW_S - 10.0, tier=9, state=PageState.INDEXED
-    )
+    early = replace(lease(1, 1, due_s=NOW_S + 500.0), last_visit_s=NOW_S - 10.0, tier=9)
     made.budget.spend(NOW_S)
     assert made.pick(NOW_S) == Refill(1, 1, is_ahead=True)
     made.stock_ahead(1, [early], until_s=NOW_S + 50.0, from_s=inf)
@@ -907,9 +896,7 @@ def test_a_plan_says_below_which_worth_no_page_is_visited_ahead_of_its_time() ->
     """As a share of the price: halfway a visit is worth a third of it, or a little more."""
     made = dispatcher(delay_s=0.0, least_share=0.0)
     known(made, 1, due_s=NOW_S + 500.0)
-    early = replace(
-        lease(1, 1, NOW_S + 500.0), tier=9, state=PageState.INDEXED, last_visit_s=NOW_S - 500.0
-    )
+    early = replace(lease(1, 1, NOW_S + 500.0), tier=9, last_visit_s=NOW_S - 500.0)
 
     made.observe_plan(0.3)
     before = made.worth_ahead(early, NOW_S)
@@ -1103,7 +1090,6 @@ def test_a_request_to_spare_opens_a_host_or_goes_ahead_where_that_is_worth_more(
         lease(2, 1, due_s=NOW_S + (1.0 - come) * DAY_S),
         last_visit_s=NOW_S - come * DAY_S,
         tier=9,
-        state=PageState.INDEXED,
         change_rate_per_s=1.0 / DAY_S,
     )
     refill = made.pick(NOW_S)
@@ -1137,7 +1123,6 @@ def ahead(host_id: int, come: float) -> Lease:
         lease(host_id, 1, due_s=due_s),
         last_visit_s=due_s - DAY_S,
         tier=9,
-        state=PageState.INDEXED,
         change_rate_per_s=1.0 / DAY_S,
     )
 

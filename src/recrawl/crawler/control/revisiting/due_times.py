@@ -41,6 +41,7 @@ WIDENED: Final = "the configuration takes more than before: looked at for what i
 NAMED_ANEW: Final = "robots.txt has changed, and names it: looked for again"
 WITH_LEAVE: Final = "it was denied, which may be over: tried again"
 FORGIVEN: Final = "the settings have changed: tried again"
+ASKED_ONCE: Final = "it tells what its host says of what does not exist: not asked for again"
 
 _CONTENT: Final = frozenset(
     {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
@@ -63,8 +64,7 @@ _LOOKED_EARLY: Final = 255  # in the place of how many times a listing told noth
 _DEFERRED_S: Final = 60.0
 _SLIP_S: Final = 86_400.0  # within which people notice that their pages are in no index
 _PUT_OFF: Final = "other pages took long to read: fetched again after a delay that doubles"
-_ONCE_S: Final = 36_525 * 86_400.0
-_ASKED_ONCE: Final = "it tells what its host says of what does not exist: not asked for again"
+_ONCE_S: Final = 36_525 * 86_400.0  # a hundred years
 _TRIED_AGAIN: Final = {
     Outcome.FAILED: "its last visit failed: retried after a delay that doubles",
     Outcome.SERVER_ERROR: "its last visit failed: retried after a delay that doubles",
@@ -136,10 +136,11 @@ class DueTimes:
         if probe_s is not None:
             return NextVisit(probe_s, "its timetable of probes")
         nothing = _after_nothing(self.rules, lease, outcome, at_s, failures)
-        if nothing is None and is_probe(lease.url):
-            nothing = NextVisit(at_s + _ONCE_S, _ASKED_ONCE)
-        other = nothing or self._after_other(
-            lease, outcome, after, at_s, changed, leads_to, told_news
+        once = NextVisit(at_s + _ONCE_S, ASKED_ONCE) if is_probe(lease.url) else None
+        other = (
+            nothing
+            or once
+            or self._after_other(lease, outcome, after, at_s, changed, leads_to, told_news)
         )
         if other is not None:
             return other

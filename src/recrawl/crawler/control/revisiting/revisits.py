@@ -40,8 +40,8 @@ _HALVINGS: Final = 7
 _MOVED: Final = 0.02  # by which a price has to move before intervals of pages not due soon follow
 _SOON: Final = 2.0  # looks
 _UNBOUNDED: Final = 1e9  # times the longest interval
-_LATELY: Final = 0.1
-_FEW_NEWS: Final = 3.0
+_LATELY: Final = 0.1  # weight of a plan in what is known of how often announcements are heard
+_FEW_NEWS: Final = 3.0  # pages there was news of, that as many were expected beside
 _FAR: Final = 30.0  # nats between a price and the usual one: further off nothing changes
 
 
@@ -144,10 +144,12 @@ class RevisitControl:
         self._births = np.zeros((3, weights.size))  # flow, share that others find too, their delay
         self._hazards = np.zeros(weights.size)  # at which pages go, 1/time
         self._awaited, self._planned = np.zeros(0, np.int64), np.inf  # pages that are due, since
+        # Of what is announced: for how long it was not heard on average and is not now, and until
+        # when it was; announcements, 1/time; whether none waited; and how long a new copy is fresh.
         self._late, self._unheard, self._heard_at = np.full((3, weights.size), np.nan)
         self._told_rates, self._was_quiet = np.zeros(weights.size), np.zeros(weights.size, np.bool_)
-        self._news = np.zeros(2)  # pages that there was news of lately, and expected
         self._lasts = np.zeros(weights.size)
+        self._news = np.zeros(2)  # pages that there was news of lately, and expected
         self._waited = np.zeros(2)  # time that such pages waited, and that passed
 
     def __len__(self) -> int:
@@ -245,7 +247,16 @@ class RevisitControl:
         come in bursts, so how many pages there was news of is learned beside what was expected.
         Such pages are visited by what a new copy is worth; of others whatever was announced is
         visited.
+
+        Parameters
+        ----------
+        page : rows
+        unheard : shape (page,), >= 0 or nan
+        now : instant
         """
+        is_heard = np.isfinite(unheard)
+        self._late[page[~is_heard]] = np.nan
+        page, unheard = page[is_heard], unheard[is_heard]
         heard = now - unheard
         passed, before = heard - self._heard_at[page], self._late[page]
         known = np.flatnonzero(self._was_quiet[page] & (passed > 0.0))
@@ -405,7 +416,8 @@ class RevisitControl:
         Where a share s of changes is silent, a copy ages by those and by what was announced. That
         :math:`V_s` overrates a visit, as changes that are announced end what it gains, too: it is
         worth :math:`1 / (1 / V_s + (1 - s) \Delta)`, which is exact for a copy just taken and for
-        one that is known to be stale, and in between mostly within a tenth.
+        one that is known to be stale, and in between mostly within a tenth. For :math:`1 / \Delta`
+        stands the mean time until a change, or until the longest interval has passed.
         """
         if rows is None:
             rows = np.flatnonzero(np.isfinite(self.last))
@@ -683,11 +695,7 @@ class RevisitControl:
         it is known to be stale are :math:`\gamma / (1 - e^{-\gamma T})`.
         """
         more = np.zeros(rows.size)
-        price = np.broadcast_to(np.asarray(prices, np.float64), rows.shape)
-        worth = self.weights[rows] * self._lasts[rows] / self._speeds[rows]
-        told = np.flatnonzero(
-            (worth > price) & (self._log_odds[rows] > 0.0) & (self._late[rows] > 0)
-        )
+        told = np.flatnonzero(self._is_followed(rows, prices) & (self._late[rows] > 0.0))
         if told.size:
             own = rows[told]
             every = 2.0 * self._late[own]

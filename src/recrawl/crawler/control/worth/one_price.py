@@ -20,12 +20,7 @@ from recrawl.crawler.control.worth.births import (
     learn_births,
 )
 from recrawl.crawler.control.worth.order import root_urgency
-from recrawl.crawler.control.worth.tiers import (
-    ASKED,
-    FIRST_BY_WORTH,
-    NEW,
-    worth_share,
-)
+from recrawl.crawler.control.worth.tiers import ASKED, FIRST_BY_WORTH, NEW, worth_share
 from recrawl.terms import Birth, Kind, Lease, PageState
 
 _RISES: Final = 1.05  # the least worth of first visits, with each that is worth more
@@ -126,17 +121,20 @@ class OnePrice:
         Of a page that no plan knows yet it is due by an interval that has nothing to do with the
         price, and its rate may be any.
         """
-        late_s, share = now_s - lease.due_s, worth_share(lease, now_s)
-        is_known = lease.change_rate_per_s is not None
-        is_priced = is_known and self.price > 0.0 and lease.tier >= FIRST_BY_WORTH
-        if is_priced and late_s > 0.0:
-            root = root_urgency(lease) or 0.0
-            late = (1.0 + late_s * root / sqrt(2.0 * self.price)) ** 2
-            return late if _is_early(lease, now_s) else max(late, share)
+        is_known, late_s = lease.change_rate_per_s is not None, now_s - lease.due_s
+        if is_known and late_s > 0.0 and self._is_told(lease, now_s):
+            return (1.0 + late_s * (root_urgency(lease) or 0.0) / sqrt(2.0 * self.price)) ** 2
+        share = worth_share(lease, now_s)
         if is_known or lease.tier < FIRST_BY_WORTH or lease.last_visit_s is None or share < 1.0:
             return share
         most = _MOST_GAIN * lease.weight * max(now_s - lease.last_visit_s, 0.0)
         return min(share, most / max(self.price, 1e-9))
+
+    def _is_told(self, lease: Lease, now_s: float) -> bool:
+        """Tell whether a page is due before its interval ends: lateness says what it is worth."""
+        age_s = now_s - (now_s if lease.last_visit_s is None else lease.last_visit_s)
+        is_early = age_s * (lease.crawl_rate_per_s or inf) < 1.0
+        return is_early and lease.tier >= FIRST_BY_WORTH and self.price > 0.0
 
     def first_share(self, lease: Lease, now_s: float) -> float:
         """Return what a first visit is worth, as a share of the price: the page, and its links."""
@@ -194,9 +192,3 @@ class OnePrice:
         priced_s = birth_interval(priced, self.price, max(longest_s, usual_s))
         # Dates prove themselves only where they are read.
         return min(priced_s, usual_s) if told is UNPROVED else priced_s
-
-
-def _is_early(lease: Lease, now_s: float) -> bool:
-    """Tell whether a page is visited before its interval ends: something is known of it."""
-    age_s = now_s - (now_s if lease.last_visit_s is None else lease.last_visit_s)
-    return age_s * (lease.crawl_rate_per_s or inf) < 1.0

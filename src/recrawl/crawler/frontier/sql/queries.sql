@@ -257,7 +257,7 @@ WHERE to_host <> host.host ORDER BY n DESC, host.host, to_host LIMIT 1000;
 -- name: make_due_by
 UPDATE page SET due_s = :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0)),
     due_why = CASE WHEN tier = 0 THEN due_why ELSE :why END
-WHERE due_s > :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0));
+WHERE due_s > :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0)) AND due_why IS NOT :once;
 
 -- name: make_found_due
 UPDATE page SET due_s = :now_s WHERE tier = 0 AND discovered_s > :now_s AND due_s > :now_s;
