@@ -64,7 +64,11 @@ async def crawl(truth: bool) -> tuple[VirtualCrawl, float]:
         listing_s=DAY_S / 4,
     )
     setup = Setup(
-        budget_per_s=13.0 / DAY_S, revisit=revisit, rules={"replan_s": 7_200.0}, seeds=(f"{A}/",)
+        budget_per_s=13.0 / DAY_S,
+        revisit=revisit,
+        rules={"replan_s": 7_200.0},
+        seeds=(f"{A}/",),
+        least_worth=0.0,  # as users have it: no request is left unused
     )
     virtual = virtual_crawl(setup)
     virtual.web.page(f"{A}/", "home")

@@ -405,7 +405,7 @@ class Planner:
         if self._returns.away_s:
             longest_s = self._rules.revisit.clamp(self._returns.interval_s(1.0))
             frontier.look_at_gone(now_s + longest_s)
-        frontier.read_within(self._due_times.listing_intervals())
+        frontier.read_within(self._due_times.listing_intervals(self._listings))
         told = self._due_times.price.announced
         if told:
             frontier.look_again(now_s, [host for host in told if told[host].flow_per_s > 0.0])

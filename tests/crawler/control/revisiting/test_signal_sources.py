@@ -70,3 +70,21 @@ def test_the_twentieth_visit_judges_and_the_latest_two_thousand_do() -> None:
     assert judged == [False] * 19 + [True]
     assert sources.told[0].size == 2_000
     assert sources.told[0]["changed"].tolist() == found[-2_000:].tolist()
+
+
+def test_visits_before_which_nothing_was_heard_tell_nothing_of_a_source() -> None:
+    """Most changes are found by those; of the rest all but few were announced."""
+    random, sources = np.random.default_rng(2), SignalSources()
+    found = random.random(4_000) < 0.4
+    is_heard = np.arange(found.size) < 100
+    elapsed = 0.5 + np.arange(found.size) % 7
+    signals = np.where(found & is_heard, 1.0, 0.0)
+    told = visits(elapsed, found, signals)
+    told.unheard_s[:] = np.where(is_heard, 0.1, 1.0) * elapsed
+
+    ((source, quality),) = sources.observe(np.zeros(found.size, np.int64), told)
+
+    assert source == 0
+    assert quality is not None
+    assert quality.recall > 0.8
+    assert sources.told[0].size == 100

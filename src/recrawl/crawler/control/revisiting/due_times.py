@@ -4,6 +4,7 @@ Pages with content are the revisit policy's (:mod:`.revisit_policy`); everything
 pages that are gone, listings and sources with a timetable, follows rules that hold for any policy.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 import xxhash
@@ -18,7 +19,6 @@ from recrawl.crawler.control.revisiting.revisit_policy import (
 )
 from recrawl.crawler.control.revisiting.timetables import Timetables
 from recrawl.crawler.control.worth.announced import UNTRUE
-from recrawl.crawler.control.worth.births import birth_interval
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.crawler.control.worth.openings import RULES_HOLD_S
 from recrawl.crawler.control.worth.returns import Returns
@@ -50,6 +50,7 @@ _MOST_QUIET: Final = 3  # doublings of the interval of a listing that tells noth
 _DETOUR: Final = b"leads to "  # before what is remembered of a page that leads elsewhere for now
 _FIRST_MOVE: Final = b"moved first"  # what is remembered of the first page of a host that moves
 _MOST_HOSTS: Final = 20_000  # of which it is remembered when pages moved
+_MOST_QUIETS: Final = 100_000  # listings of which it is remembered how quiet they are
 _MOST_DETOURS: Final = 40  # doublings of the interval
 _EARLY: Final = 1.0 / 24.0  # of the interval of listings, from the first to the second reading
 _MISSING: Final = "not found, or nothing to index, once: to be confirmed"
@@ -106,6 +107,7 @@ class DueTimes:
         self.returns = returns or Returns()
         self.price = price or OnePrice(rules.initial_interval_s)
         self._moved_s: dict[int, float] = {}  # when pages last moved, by host
+        self._quiet: dict[int, int] = {}  # times that listings told nothing new, latest last
 
     def after_visit(
         self,
@@ -197,6 +199,10 @@ class DueTimes:
             quiet = 0
         else:
             quiet = before if changed is None else 0 if changed else min(before + 1, _MOST_QUIET)
+        self._quiet.pop(lease.page_id, None)
+        self._quiet[lease.page_id] = quiet
+        if len(self._quiet) > _MOST_QUIETS:
+            del self._quiet[next(iter(self._quiet))]
         usual_s = rules.clamp(rules.listing_s * 2**quiet)
         priced_s = self.price.listing_interval(
             lease.page_id, lease.host_id, usual_s, rules.max_interval_s, quiet=quiet
@@ -227,19 +233,28 @@ class DueTimes:
         again_s = rules.clamp((rules.listing_s if priced_s is None else priced_s) * 2**known)
         return NextVisit(at_s + again_s, why, memory=bytes([min(known + 1, _MOST_ABSENT)]))
 
-    def listing_intervals(self) -> dict[int, float]:
-        """Return, by sitemap and feed, how long after a visit what is born in it is worth another.
+    def listing_intervals(self, listings: Iterable[tuple[int, int]]) -> dict[int, float]:
+        """Return, by sitemap and feed, how long after a visit another is worth the price in force.
 
-        Those with a timetable, and those that have brought nothing, are left out. What it announces
-        of pages that are known may make a visit worth it sooner.
+        Those with a timetable, and those of which nothing is known, are left out.
+
+        Parameters
+        ----------
+        listings : page and host of each
         """
-        price, longest_s = self.price, self.rules.max_interval_s
-        probed = set(self.timetables.page_ids.values())
-        return {
-            page_id: self.rules.clamp(birth_interval([new], price.price, longest_s))
-            for page_id, new in price.new_pages.items()
-            if new.is_listing and page_id not in probed
-        }
+        rules, probed, found = self.rules, {*self.timetables.page_ids.values()}, dict[int, float]()
+        for page_id, host_id in listings:
+            quiet = self._quiet.get(page_id, _MOST_QUIET)  # not read since the start: after that
+            priced_s = self.price.listing_interval(
+                page_id,
+                host_id,
+                rules.clamp(rules.listing_s * 2**quiet),
+                rules.max_interval_s,
+                quiet=quiet,
+            )
+            if priced_s is not None and page_id not in probed:
+                found[page_id] = rules.clamp(priced_s)
+        return found
 
     def _after_other(
         self,

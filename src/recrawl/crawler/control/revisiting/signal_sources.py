@@ -14,6 +14,7 @@ from recrawl.learning.signals import SignalQuality, learn_signal_quality
 
 _LEAST: Final = 20  # visits by which a source is judged
 _KEPT: Final = 2_000  # the latest of each
+_ALL: Final = 0.99  # of the time since the visit before, in which nothing was heard
 SIGNALLED_VISIT: Final = np.dtype(
     [("page", "<i8"), ("elapsed", "<f4"), ("unheard", "<f4"), ("signals", "<f4"), ("changed", "?")]
 )
@@ -39,9 +40,11 @@ class SignalSources:
 
         Notes
         -----
-        A source is judged from its twentieth visit on, and only if it ever gave a signal.
+        A source is judged from its twentieth visit on, and only if it ever gave a signal. Visits
+        before which nothing was heard tell nothing of it: where pages are visited more often than
+        it is read, those alone would soon be kept, and it be taken for silent.
         """
-        known = np.isfinite(visits.signalled)
+        known = np.isfinite(visits.signalled) & (visits.unheard_s < _ALL * visits.intervals_s)
         for source in sorted(set(sources[known].tolist())):
             own = known & (sources == source)
             new = np.empty(np.count_nonzero(own), SIGNALLED_VISIT)
