@@ -487,7 +487,7 @@ def test_stale_pages_are_due_by_what_a_visit_is_worth_and_not_for_their_longest_
     """A change of each was announced; a fresh copy lasts for one over its rate."""
     rates = np.repeat([0.1, 0.5, 2.0, 8.0], 20)
     control = announcing(rates, budget=1.1, longest=50.0)
-    control.expect_signals(np.arange(80), np.zeros(80), now=10.0)
+    control.expect_signals(np.arange(80), np.full(80, 1.0), now=10.0)
     control.observe_signals(np.arange(80))
 
     made = control.decide(now=10.0, span=20.0, learn=False)
@@ -529,13 +529,49 @@ def test_the_price_counts_on_what_will_be_announced() -> None:
         control._unheard[:] = unheard
         control.observe_signals(rows[:n_waiting])
         control._ahead = control.advance(rows)
-        visits.append(control._visits(rows, 1.9, 1e-3, 2.0).sum())
+        visits.append(control._visits(rows, 1.9, 1e-3, 2.0)[0].sum())
     assert visits[0] == pytest.approx(visits[1], rel=0.1)
     assert visits[0] == pytest.approx(2.0 * n_told, rel=0.15)
 
     control.expect_signals(np.arange(50), np.full(50, np.nan), now=1e-3)
     control._late[:] = np.nan  # nothing is heard
     assert control._to_be_told(np.arange(50), 0.1, 2.0).tolist() == [0.0] * 50
+
+
+@pytest.mark.parametrize("n_hosts", [1, 2])
+def test_much_that_is_announced_at_once_leaves_the_price_to_what_the_budget_pays(
+    n_hosts: int,
+) -> None:
+    """One reading tells of nine pages in ten, many times what is paid for until the next plan.
+
+    They are visited in the order of their worth; a price at which no others were worth a visit
+    would be one at which no page, and no listing, is. Where hosts have limits of their own, their
+    prices likewise.
+    """
+    rows, random = np.arange(300), np.random.default_rng(0)
+    rates = np.exp(1.5 * random.standard_normal(rows.size))
+    rates *= 0.005 / rates.mean()
+    page = np.repeat(rows, 40)
+    elapsed, found = np.repeat(1.0 / rates, 40), random.random(page.size) > np.exp(-1.0)
+    hosts = None if n_hosts == 1 else rows % n_hosts
+    limits = None if n_hosts == 1 else np.full(n_hosts, 0.9 * 1.3 / n_hosts)
+    prices = []
+    for share in (0.0, 0.1, 0.3, 0.6, 0.9):
+        control = RevisitControl(
+            np.ones(rows.size), 1.3, half_lives=(np.inf,), prior_rate=0.005, bounds=(0.1, 1e5)
+        )
+        control.recall(rows, page, elapsed, found)
+        control.last[:] = 0.0
+        control.rely_on(rows, np.full(rows.size, 5.0), np.full(rows.size, 0.05))
+        control.expect_signals(rows, np.full(rows.size, 20.0), now=60.0)
+        told = random.permutation(rows)[: round(share * rows.size)]
+        control.observe_signals(told)
+        made = control.decide(60.0, 58.0, hosts=hosts, host_caps=limits, learn=False)
+        assert np.all(made.due[told] <= 60.0)
+        prices.append(float(made.host_prices.max()))
+
+    assert max(prices) < 2.5 * prices[0]
+    assert min(prices) > 0.4 * prices[0]
 
 
 @pytest.mark.parametrize(

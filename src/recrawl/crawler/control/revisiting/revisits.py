@@ -41,6 +41,7 @@ _MOVED: Final = 0.02  # by which a price has to move before intervals of pages n
 _SOON: Final = 2.0  # looks
 _UNBOUNDED: Final = 1e9  # times the longest interval
 _LATELY: Final = 0.1  # weight of a plan in what is known of how often announcements are heard
+_BACKLOG: Final = 0.5  # of what a span pays, that pages which wait are counted as at most
 _FEW_NEWS: Final = 3.0  # pages there was news of, that as many were expected beside
 _FAR: Final = 30.0  # nats between a price and the usual one: further off nothing changes
 
@@ -69,6 +70,27 @@ def _falls_due(intervals: Vector, ages: Vector, span: float) -> Vector:
     """Return how many visits fall due within a span, by intervals and ages of copies."""
     wait = np.maximum(intervals - ages, 0.0)
     return np.where(wait < span, 1.0 + np.floor((span - wait) / intervals), 0.0)
+
+
+def _counted(visits: Vector, waits: Flags, paid: Vector, hosts: Integers | None = None) -> Vector:
+    """Return the visits that a price has to answer for, for each host.
+
+    Parameters
+    ----------
+    visits, waits : as of :meth:`RevisitControl._visits`
+    paid : shape (n_hosts,), visits that can be made
+    hosts : host of each page; default: one for all
+
+    Notes
+    -----
+    What waits as a change was announced is not lost when it waits longer, and a reading of a
+    sitemap may tell of more at once than a span pays for. It is visited in the order of its worth.
+    A price at which the rest would never be worth a visit is that of an hour, not of the budget.
+    """
+    of = np.zeros(visits.size, np.int64) if hosts is None else hosts
+    n_waiting = np.bincount(of[waits], minlength=paid.size)
+    others = np.bincount(of, visits - waits, minlength=paid.size)
+    return np.asarray(others + np.minimum(n_waiting, _BACKLOG * paid))
 
 
 def memories(pace: float) -> tuple[float, ...]:
@@ -438,10 +460,8 @@ class RevisitControl:
             self.price[0] = self._price(rows[chosen], max(left, 1e-3 * self.budget), now, span)
             if np.isinf(caps).all():
                 break
-            demand = np.bincount(
-                hosts, self._visits(rows, self.price[0], now, span) / span, minlength=caps.size
-            )
-            over = free & (demand > 1.02 * caps)
+            visits = self._visits(rows, self.price[0], now, span)
+            over = free & (_counted(*visits, caps * span, hosts) > 1.02 * caps * span)
             if not over.any():
                 break
             prices[over] = self._host_prices(rows, hosts, caps, over, now, span)[over]
@@ -679,14 +699,20 @@ class RevisitControl:
                 asked[heard] = np.where(left > 0.0, price / left, np.inf)
         return asked
 
-    def _visits(self, rows: Integers, prices: Vector | float, now: float, span: float) -> Vector:
-        """Return how many visits of each page fall due within the span."""
+    def _visits(
+        self, rows: Integers, prices: Vector | float, now: float, span: float
+    ) -> tuple[Vector, Flags]:
+        """Return how many visits of each page fall due in the span; of which one waits by now.
+
+        Only those are said to wait of which a change was announced.
+        """
         intervals = np.maximum(self._fill(rows, prices), self.grain)  # no two looks at one instant
         ahead = self._ahead[rows] - self._beyond[rows]
         # Where changes are announced, calm directories put off no visit that the price counts on.
         ahead = np.where(self._late[rows] >= 0.0, np.maximum(ahead, 0.0), ahead)
-        due = _falls_due(intervals, ahead + now - self.last[rows], span)
-        return due + self._to_be_told(rows, prices, span)
+        ages = ahead + now - self.last[rows]
+        waits = (self.signals[rows] > 0.0) & (self._late[rows] >= 0.0) & (ages >= intervals)
+        return _falls_due(intervals, ages, span) + self._to_be_told(rows, prices, span), waits
 
     def _to_be_told(self, rows: Integers, prices: Vector | float, span: float) -> Vector:
         r"""Return how many more visits are made within the span as changes will be announced.
@@ -725,7 +751,8 @@ class RevisitControl:
         before = (np.nan, np.nan)
         _, shortest, longest, _ = self.bounds
         for _ in range(_STEPS):
-            demand = float(self._visits(rows, float(np.exp(x)), now, span).sum())
+            visits = self._visits(rows, float(np.exp(x)), now, span)
+            demand = float(_counted(*visits, np.array([target]))[0])
             excess = float(np.log(max(demand, 1e-9) / target))
             if abs(demand - target) <= max(0.01 * target, 0.6):
                 break
@@ -763,7 +790,7 @@ class RevisitControl:
         for _ in range(26):
             middle = 0.5 * (low + high)
             visits = self._visits(rows, np.exp(middle)[hosts], now, span)
-            above = np.bincount(hosts, visits, minlength=caps.size) > caps * span
+            above = _counted(*visits, caps * span, hosts) > caps * span
             low, high = np.where(above, middle, low), np.where(above, high, middle)
         return np.exp(high)
 
