@@ -56,6 +56,7 @@ def learn_signal_quality(
     pages: Integers | None = None,
     unheard: Vector | float = 0.0,
     prior_visits: float = 1.0,
+    prior_told: float = 0.5,
 ) -> SignalQuality:
     r"""Learn how far a source's signals can be relied on.
 
@@ -68,6 +69,8 @@ def learn_signal_quality(
     unheard : shape (v,), part of the time elapsed of which nobody heard what was signalled; what
         is below 0 or beyond that time counts as the end of it
     prior_visits : weight of the prior, that a signal says nothing, > 0
+    prior_told : changes that were signalled, > 0, beside half a silent one, before any is known:
+        what settles the recall where every visit followed a signal
 
     Returns
     -------
@@ -99,6 +102,8 @@ def learn_signal_quality(
     """
     if not elapsed.size or not np.all(np.isfinite(elapsed) & (elapsed > 0)):
         raise InvalidModel("elapsed must be finite and > 0, of at least one visit")
+    if not (0.0 < prior_visits < np.inf and 0.0 < prior_told < np.inf):
+        raise InvalidModel(f"priors must be > 0, got {prior_visits:g} and {prior_told:g}")
     if not np.all(np.isfinite(n_signals) & (n_signals >= 0)):
         raise InvalidModel("n_signals must be finite and >= 0")
     missed = np.clip(np.broadcast_to(unheard, elapsed.shape), 0.0, elapsed)
@@ -108,7 +113,8 @@ def learn_signal_quality(
     if pages is not None:
         ordered = np.sort(pages)
         own = np.searchsorted(ordered[np.append(True, ordered[1:] != ordered[:-1])], pages)
-    known = _SignalledVisits(elapsed, missed, n_signals, changed, own, prior_visits)
+    priors = prior_visits, prior_told
+    known = _SignalledVisits(elapsed, missed, n_signals, changed, own, priors)
     at, iteration, residual = known.guess(), 0, np.inf
     while not residual < _EXACT:
         if iteration >= _STEPS or np.isnan(residual):
@@ -176,8 +182,9 @@ class _SignalledVisits:
         n: Vector,
         changed: Flags,
         pages: Integers,
-        prior_visits: float,
+        priors: tuple[float, float],
     ) -> None:
+        prior_visits, self._prior_told = priors
         self._n_pages = int(pages.max()) + 1
         self._known = np.bincount(pages, elapsed, self._n_pages)
         self._heard = float((elapsed - missed).sum() + prior_visits * elapsed.mean())
@@ -218,7 +225,7 @@ class _SignalledVisits:
         spread = _SHAPE * (self._n_pages + 0.5) / (np.exp(at[2:]).sum() + 0.5 * self._rate)
         counts = np.bincount(self._changed[3], silent + unheard + told, self._n_pages)
         rates = np.log((_SHAPE + counts) / (spread + self._known))
-        recall = np.log((n_told + unheard.sum() + 0.5) / (n_silent + 0.5))
+        recall = np.log((n_told + unheard.sum() + self._prior_told) / (n_silent + 0.5))
         false = np.log((max(self._n - n_told, 0.0) + self._prior) / self._heard)
         return np.concatenate([[recall, false], rates])
 

@@ -1,5 +1,7 @@
 """Sources of signals, judged by their latest visits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -87,4 +89,24 @@ def test_visits_before_which_nothing_was_heard_tell_nothing_of_a_source() -> Non
     assert source == 0
     assert quality is not None
     assert quality.recall > 0.8
-    assert sources.told[0].size == 100
+    assert sources.told[0].size == 600
+    assert np.count_nonzero(sources.told[0]["signals"]) == np.count_nonzero(signals)
+
+
+def test_where_every_visit_followed_a_signal_most_changes_are_taken_to_be_signalled() -> None:
+    """Nothing tells of the others then; visits without a signal that find changes do."""
+    random, sources = np.random.default_rng(3), SignalSources()
+    n_visits = 180
+    elapsed = random.uniform(80.0, 300.0, n_visits)
+    told = visits(elapsed, np.ones(n_visits, np.bool_), 1.0 + random.poisson(0.5, n_visits))
+    told = replace(told, page_ids=np.arange(n_visits), page=np.arange(n_visits))
+    told.unheard_s[:] = random.uniform(0.0, 0.4, n_visits) * elapsed
+
+    ((_, quality),) = sources.observe(np.zeros(n_visits, np.int64), told)
+    assert quality is not None
+    assert quality.recall > 0.6
+
+    silent = replace(told, signalled=np.zeros(n_visits))
+    ((_, after),) = sources.observe(np.zeros(n_visits, np.int64), silent)
+    assert after is not None
+    assert after.recall < 0.5

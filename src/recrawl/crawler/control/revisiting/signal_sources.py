@@ -14,14 +14,16 @@ from recrawl.learning.signals import SignalQuality, learn_signal_quality
 
 _LEAST: Final = 20  # visits by which a source is judged
 _KEPT: Final = 2_000  # the latest of each
-_ALL: Final = 0.99  # of the time since the visit before, in which nothing was heard
+_UNHEARD: Final = 0.99  # share of an interval, beyond which a visit tells of the page's rate alone
+_KEPT_UNHEARD: Final = 500  # of those
+_PRIOR_TOLD: Final = 2.5  # changes: sources that date pages truly tell of most of their changes
 SIGNALLED_VISIT: Final = np.dtype(
     [("page", "<i8"), ("elapsed", "<f4"), ("unheard", "<f4"), ("signals", "<f4"), ("changed", "?")]
 )
 
 
 class SignalSources:
-    """The sources of a crawl, numbered. Each keeps its latest 2,000 visits, and so may change."""
+    """The sources of a crawl, numbered. Each keeps its latest visits, and so may change."""
 
     def __init__(self) -> None:
         self.told: dict[int, NDArray[Any]] = {}  # of SIGNALLED_VISIT
@@ -40,11 +42,11 @@ class SignalSources:
 
         Notes
         -----
-        A source is judged from its twentieth visit on, and only if it ever gave a signal. Visits
-        before which nothing was heard tell nothing of it: where pages are visited more often than
-        it is read, those alone would soon be kept, and it be taken for silent.
+        A source is judged from its twentieth visit on, and only if it ever gave a signal. Where
+        pages are visited more often than it is read, most visits are of times of which nothing was
+        heard. If those alone were kept, a truthful source would seem to be silent.
         """
-        known = np.isfinite(visits.signalled) & (visits.unheard_s < _ALL * visits.intervals_s)
+        known = np.isfinite(visits.signalled)
         for source in sorted(set(sources[known].tolist())):
             own = known & (sources == source)
             new = np.empty(np.count_nonzero(own), SIGNALLED_VISIT)
@@ -52,7 +54,7 @@ class SignalSources:
             new["elapsed"], new["unheard"] = visits.intervals_s[own], visits.unheard_s[own]
             new["signals"], new["changed"] = visits.signalled[own], visits.changed[own]
             before = self.told.get(source, new[:0])
-            told = self.told[source] = np.concatenate([before, new])[-_KEPT:]
+            told = self.told[source] = _latest(np.concatenate([before, new]))
             quality = None
             if told.size >= _LEAST and told["signals"].any():
                 with suppress(NotConverged):  # what was known stays in force
@@ -62,5 +64,14 @@ class SignalSources:
                         told["changed"],
                         pages=told["page"],
                         unheard=told["unheard"].astype(np.float64),
+                        prior_told=_PRIOR_TOLD,
                     )
             yield source, quality
+
+
+def _latest(told: NDArray[Any]) -> NDArray[Any]:
+    """Return the latest visits, in their order: of those of which nothing was heard fewer."""
+    is_unheard = told["unheard"] >= _UNHEARD * told["elapsed"]
+    heard, unheard = np.flatnonzero(~is_unheard)[-_KEPT:], np.flatnonzero(is_unheard)
+    kept: NDArray[Any] = told[np.sort(np.concatenate([heard, unheard[-_KEPT_UNHEARD:]]))]
+    return kept
