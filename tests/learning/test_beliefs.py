@@ -476,6 +476,10 @@ def test_visits_become_intervals_of_each_page() -> None:
         ("means must be finite", lambda: learn_gamma_priors(np.zeros(0), np.zeros(0))),
         ("elapsed must be", lambda: learn_signal_quality(np.ones(0), np.ones(0), np.ones(0) > 0)),
         ("n_signals must", lambda: learn_signal_quality(np.ones(1), -np.ones(1), np.ones(1) > 0)),
+        (
+            "priors must",
+            lambda: learn_signal_quality(np.ones(1), np.ones(1), np.ones(1) > 0, prior_told=0.0),
+        ),
         ("unheard must", lambda: learn_signal_quality(
             np.ones(1), np.ones(1), np.ones(1) > 0, unheard=np.nan)),
         ("interval must be", lambda: estimate_from_regular_visits(3, 1, 0.0)),
