@@ -81,6 +81,7 @@ class Held(MemoryFrontier):
         self.visits = dict[str, int]()
         self.away_s = 0.0
         self.looked: list[object] = []
+        self.read: list[Mapping[int, float]] = []
         hosts = [f"http://h{number}.test" for number in range(1, n + 1)]
         self.admit([Discovery(f"{host}/a/b.1", host) for host in hosts], 0.0, AdmissionLimits())
 
@@ -98,6 +99,11 @@ class Held(MemoryFrontier):
     @override
     def look_at_gone(self, by_s: float) -> int:
         self.looked.append(by_s)
+        return 0
+
+    @override
+    def read_within(self, intervals_s: Mapping[int, float]) -> int:
+        self.read.append(intervals_s)
         return 0
 
     @override
@@ -488,6 +494,7 @@ def test_dates_that_proved_true_have_pages_looked_at_again_that_were_gone(
     assert set(virtual.crawl.price.announced) == {1, 2, 3}
     assert virtual.crawl.price.announced[2] is UNPROVED
     assert frontier.looked == [(EPOCH_S, 1, 3)]
+    assert [*frontier.read[0]] == [9], "what it announces says when it is read again"
     assert frontier.announcers() == proved
     assert policy.asked[0].heard_s.tolist() == pytest.approx([EPOCH_S, np.nan, np.nan], nan_ok=True)
 
