@@ -167,9 +167,25 @@ def test_small_questions_load_no_compiler(name: str, tmp_path: Path) -> None:
     )
 
 
+def test_a_crawl_that_follows_sitemaps_loads_no_compiler() -> None:
+    """It takes a plan five seconds, and the crawl 100 MB for good."""
+    program = (
+        "import sys\n"
+        "from recrawl.cli.crawler.demo import SPEED, DemoPlan\n"
+        "from recrawl.cli.crawler.stage import OWN, play_virtually\n"
+        "from recrawl.simulation.web import DAY_S, WebShape\n"
+        "shape = WebShape(n_pages=40, n_hosts=1, days=20.0)\n"
+        "budget_per_s = 20.0 * shape.mean_changes_per_day / DAY_S\n"
+        "plan = DemoPlan(shape, 1, 14.0, budget_per_s=budget_per_s, epoch_s=0.0, speed=SPEED)\n"
+        "assert play_virtually(OWN, plan).fetches > 100\n"
+        "assert 'numba' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 @pytest.mark.parametrize("bounds", [(0.0, 1e-3, 500.0, 2.0), (1.0, 0.5, 400.0, 0.0)])
 def test_beliefs_in_numpy_are_the_compiled_ones(bounds: tuple[float, ...]) -> None:
-    """Learning, moments, shares and intervals, over groups of pages with laws of their own."""
+    """Learning, moments, shares, intervals and worths, over groups of pages with laws of their own."""
     random = np.random.default_rng(0)
     n, n_visits = 300, 2000
     page = random.integers(0, n, n_visits)
@@ -193,6 +209,10 @@ def test_beliefs_in_numpy_are_the_compiled_ones(bounds: tuple[float, ...]) -> No
             prices = np.full(n, price)
             start = np.full(n, 10.0)
             form.fill_intervals(rows, prices, start, beliefs.arrays(), np.array(bounds), out)
-        found.append((given, mean, square, fresh, tally, classes, intervals))
+        worths = np.empty(n)
+        form.fill_worth(
+            rows, np.geomspace(1e-9, 1e9, n), beliefs.arrays(), np.array(bounds), worths
+        )
+        found.append((given, mean, square, fresh, tally, classes, intervals, worths))
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=5e-6, atol=1e-9)

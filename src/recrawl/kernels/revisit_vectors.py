@@ -139,6 +139,35 @@ def fill_intervals(
         out[chunk] = found
 
 
+def fill_worth(rows: Integers, ages: Vector, belief: Belief, bounds: Vector, out: Vector) -> None:
+    """Write what a visit of each page is worth at its age, weight one."""
+    slowest, grain = belief[3][0], bounds[0]
+    along = (np.log2(ages * slowest + 1e-300) - _LOWEST) * _STEPS
+    along = np.clip(along, 0.0, _AGES.size - 1.001)
+    for chunk in _chunks(rows.size):
+        now, paces = _believe(rows[chunk], belief)
+        k = along[chunk].astype(np.int64)
+        below, above = (
+            np.log(_worth_at(k + step, rows[chunk], now, paces, belief, grain)) for step in (0, 1)
+        )
+        out[chunk] = np.exp(below + (along[chunk] - k) * (above - below))
+
+
+def _worth_at(
+    k: Integers, rows: Integers, now: Vector, paces: Vector, belief: Belief, grain: float
+) -> Vector:
+    """Worth of a visit of each page at an age of its own, weight one; see :func:`_worths`."""
+    slowest, ends = belief[3][0], belief[4]
+    ages = _AGES[k] / slowest
+    other = belief[1][belief[2][rows]].astype(np.float64) - now
+    worth = (now * _WORTH[k]).sum(axis=1)
+    if ends.size > 1:
+        gain = np.where(other @ (1.0 / _TWOS) > 0.0, (other * _FRESH[k]).sum(axis=1), 0.0)
+        anew = -np.expm1(-ends[1:] * ages[:, None])
+        worth += (paces[:, 1:] * anew).sum(axis=1) * np.maximum(gain, 0.0)
+    return np.asarray(worth * ages + 0.5 * grain * (now * _SPENT[k]).sum(axis=1) + 1e-300)
+
+
 def _worths(
     rows: Integers, now: Vector, paces: Vector, belief: Belief, ages: slice, grain: float
 ) -> Vector:

@@ -249,6 +249,19 @@ class RateBeliefs:
         self._loops(rows.size).fill_moments(rows, self.arrays(), mean, square)
         return mean, np.sqrt(np.log(np.maximum(square / (mean * mean), 1.0 + 1e-12)))
 
+    def worths(self, rows: Integers, ages: Vector, bounds: Vector) -> Vector:
+        """Return what a visit of each page is worth at its age, weight one, in time.
+
+        Parameters
+        ----------
+        rows : pages
+        ages : shape (rows,), time since the last visit, >= 0
+        bounds : see :mod:`recrawl.kernels.revisits`; only the first is used
+        """
+        out = np.empty(rows.size)
+        self._loops(rows.size).fill_worth(rows, ages, self.arrays(), bounds, out)
+        return out
+
     def chances(self, rows: Integers) -> Vector:
         """Posterior chance of each rate, shape (rows, rates)."""
         evidence = self.evidence[rows].astype(np.float64)

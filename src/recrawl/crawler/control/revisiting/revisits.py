@@ -360,12 +360,8 @@ class RevisitControl:
         A page whose worth is the price is due now, and one of e times the price was due a mean
         interval between visits ago. O(rows).
         """
-        from recrawl.kernels.revisits import fill_worth
-
-        ages = now - self.last[rows] + self._foreseen(rows, now)
-        worths = np.empty(rows.size)
-        unseen = self._unseen(rows)
-        fill_worth(rows, ages * unseen, self.beliefs.arrays(), self.bounds, worths)
+        ages, unseen = now - self.last[rows] + self._foreseen(rows, now), self._unseen(rows)
+        worths = self.beliefs.worths(rows, ages * unseen, self.bounds)
         worths *= self.weights[rows] / unseen
         place = max(rows.size - n_visits, 0)
         marginal = float(np.partition(worths, place)[place])
@@ -676,11 +672,8 @@ class RevisitControl:
         A page of urgency s that is late by d is worth :math:`p (1 + d \sqrt{s / 2p})^2`, where p is
         the price, so one that is worth so much for another reason counts as late by as much.
         """
-        from recrawl.kernels.revisits import fill_worth
-
         ages, unseen = now - self.last[rows] + self.advance(rows), self._unseen(rows)
-        worths = np.empty(rows.size)
-        fill_worth(rows, ages * unseen, self.beliefs.arrays(), self.bounds, worths)
+        worths = self.beliefs.worths(rows, ages * unseen, self.bounds)
         worths = 1.0 / (1.0 / worths + (1.0 / self.silent[rows] - 1.0) / self._lasts[rows])
         worths *= self.weights[rows] / unseen
         rates = self.beliefs.rates(rows)[0]
