@@ -185,7 +185,7 @@ def test_a_crawl_that_follows_sitemaps_loads_no_compiler() -> None:
 
 @pytest.mark.parametrize("bounds", [(0.0, 1e-3, 500.0, 2.0), (1.0, 0.5, 400.0, 0.0)])
 def test_beliefs_in_numpy_are_the_compiled_ones(bounds: tuple[float, ...]) -> None:
-    """Learning, moments, shares, intervals and worths, over groups of pages with laws of their own."""
+    """Learning, moments, shares, intervals, worths, over groups of pages with laws of their own."""
     random = np.random.default_rng(0)
     n, n_visits = 300, 2000
     page = random.integers(0, n, n_visits)

@@ -105,6 +105,35 @@ def test_announcements_that_are_mostly_wrong_are_worth_nothing() -> None:
     assert [one.tolist() for one in cries.worth_of(host)] == [[0.0], [0.0]]
 
 
+def test_a_host_is_not_gone_by_before_visits_tell_lies_from_truth() -> None:
+    """Pages seldom visited have mostly changed, whatever was announced of them."""
+    host = np.zeros(1, np.int64)
+
+    def trust_of(n: int, signalled: np.ndarray, changed: np.ndarray) -> float:
+        made = HostSignals()
+        made.number(["http://a.test"])
+        made.learn(
+            np.zeros(n, np.int64),
+            Evidence(
+                np.arange(n),
+                np.arange(n),
+                np.full(n, DAY_S),
+                changed,
+                signalled,
+                np.full(n, np.nan),
+                [f"http://a.test/{number}" for number in range(n)],
+            ),
+        )
+        return float(made.trust(host)[0])
+
+    for n in (20, 40):  # all are announced, whether they have changed or not
+        assert np.isnan(trust_of(n, np.ones(n), np.arange(n) % 10 != 0))
+    assert trust_of(80, np.ones(80), np.arange(80) % 10 != 0) < 0.5
+    for each in (1, 3):  # those that have changed are announced, and no others
+        changed = np.arange(20) % each == 0
+        assert trust_of(20, changed.astype(float), changed) > 0.8
+
+
 def test_pages_that_change_often_do_not_pass_for_all() -> None:
     """Half of the changes are announced; one page changes daily, one in fifty days."""
     random, per_day = np.random.default_rng(4), np.where(np.arange(400) % 2, 1.0, 0.02)

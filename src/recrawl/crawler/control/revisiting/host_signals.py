@@ -1,7 +1,7 @@
 """Changes that hosts announce and date, and the trust that each host deserves, from visits."""
 
 from collections.abc import Iterable, Mapping
-from math import isfinite, nan
+from math import expm1, isfinite, nan
 from typing import Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from recrawl.crawler.control.revisiting.kept_beliefs import KeptHost, host_as_by
 from recrawl.crawler.control.revisiting.signal_sources import SIGNALLED_VISIT, SignalSources
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.last_change import split_visits
+from recrawl.learning.signals import SignalQuality
 
 MOMENT_S: Final = 1.0  # servers tell whole seconds
 _LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
@@ -43,7 +44,7 @@ class HostSignals:
         """
         for host, found in self._sources.observe(hosts, visits):
             self._news.add(host)
-            if found is not None:
+            if found is not None and _is_settled(found):
                 self._precisions[host], self._recalls[host] = found.precision, found.recall
         told = (hosts, visits.intervals_s, visits.changed)
         self._news.update(self.change_times.observe(*told, visits.ages_s))
@@ -118,3 +119,13 @@ class HostSignals:
                 self._sources.told[host] = told.told
             if told.tally.any():
                 self.change_times.recall(host, told.tally)
+
+
+def _is_settled(found: SignalQuality) -> bool:
+    """Tell whether visits show that announcements are mostly true, or that they are not.
+
+    Pages that are seldom visited have changed at most visits, whatever was announced. So a source
+    is gone by once most would be true if one of them told less, by a standard error.
+    """
+    surely_true = -expm1(min(found.log_odds_error - found.log_odds, 0.0))
+    return found.precision < _LEAST_TRUE or surely_true >= _LEAST_TRUE
