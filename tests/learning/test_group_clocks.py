@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels import revisit_vectors, revisits
 from recrawl.kernels.group_clocks import aged, aged_ahead, believed_time, clocked
-from recrawl.kernels.revisits import tell_groups
 from recrawl.learning.beliefs import RateBeliefs
 from recrawl.learning.companions import companions_of
 from recrawl.learning.group_clocks import GroupClocks
@@ -170,9 +170,36 @@ def test_clocks_are_relied_on_where_they_foretell_visits(together: bool) -> None
     )
     beliefs = RateBeliefs(n, prior_rate=0.05, prior_shape=8.0)
 
-    tell_groups(page, since, at, changed, np.ones(page.size), beliefs.arrays(), made.arrays())
+    revisits.tell_groups(
+        page, since, at, changed, np.ones(page.size), beliefs.arrays(), made.arrays()
+    )
 
     assert (made.relied > 0.99) if together else (made.relied < 0.3)
+
+
+def test_visits_told_in_numpy_are_those_told_by_the_compiled_loop() -> None:
+    """Pages of one group and two, old and young, announced and not, over more time than bins."""
+    random, n, n_visits = np.random.default_rng(3), 40, 2_000
+    names = [f"http://a.test/{row % 3}/{row % 5}.html" for row in range(n)]
+    page, at = random.integers(0, n, n_visits), np.sort(random.uniform(1.0, 8.0 * PACE, n_visits))
+    since = np.maximum(at - random.exponential(PACE, n_visits), 0.0)
+    changed, silent = random.random(n_visits) < 0.4, random.choice([1.0, 0.3, 0.0], n_visits)
+    heard = []
+    for form in (revisits, revisit_vectors):
+        made = GroupClocks(
+            companions_of([("", name) for name in names]),
+            PACE,
+            start=0.0,
+            born=np.where(np.arange(n) % 2, PACE * np.arange(n) / n, 0.0),
+        )
+        beliefs = RateBeliefs(n, prior_rate=0.05, half_lives=(np.inf, 3.0 * PACE))
+        beliefs.observe(page[:500], at[:500], changed[:500])
+        form.tell_groups(page, since, at, changed, silent, beliefs.arrays(), made.arrays())
+        passed, speeds = made.read(np.arange(n), np.full(n, 7.0 * PACE), 8.0 * PACE)
+        heard.append((passed, speeds, made.age_factors, [made.relied], *made.lately(8.0 * PACE)))
+
+    for one, other in zip(*heard, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4)
 
 
 def test_what_is_no_clock_is_refused() -> None:

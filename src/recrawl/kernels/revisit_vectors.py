@@ -6,11 +6,13 @@ agree to about 1e-6: there, chances are read from tables in single precision.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 
+from recrawl.kernels import group_clocks
 from recrawl.kernels.arrays import Flags, Integers, Singles, Vector
+from recrawl.kernels.compile import interpreted
 from recrawl.kernels.lanes import LANES
 
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
@@ -166,6 +168,42 @@ def _worth_at(
         anew = -np.expm1(-ends[1:] * ages[:, None])
         worth += (paces[:, 1:] * anew).sum(axis=1) * np.maximum(gain, 0.0)
     return np.asarray(worth * ages + 0.5 * grain * (now * _SPENT[k]).sum(axis=1) + 1e-300)
+
+
+def tell_groups(
+    page: Integers,
+    since: Vector,
+    at_instants: Vector,
+    changed: Flags,
+    silent: Vector,
+    belief: Belief,
+    clocks: group_clocks.Clocks,
+) -> None:
+    """Tell clocks of visits, in the order of time, by what is believed of the pages' own rates.
+
+    Each visit is told by what the ones before it made of the clocks, so they take turns here, too:
+    an eighth of a millisecond each.
+    """
+    aged, clocked = interpreted(group_clocks.aged), interpreted(group_clocks.clocked)
+    tell, rely = interpreted(group_clocks.tell_clocks), interpreted(group_clocks.rely_on_clocks)
+    turn = interpreted(group_clocks.turn)
+    views: Any = tuple(
+        memoryview(cast("Any", one)) for one in clocks
+    )  # their numbers are the interpreter's own
+    slowest, ages = float(belief[3][0]), np.empty((2, 1))
+    for chunk in _chunks(page.size):
+        known, _ = _believe(page[chunk], belief)
+        told = (page, since, at_instants, changed, silent)
+        visits = zip(*(one[chunk].tolist() for one in told), strict=True)
+        for before, (i, was, now, found, share) in zip(known, visits, strict=True):
+            turn(now, clocks)
+            older = share * aged(i, was, now, views)
+            ages[0], ages[1] = clocked(i, was, now, views), now - was
+            quiet, calm = before * np.exp(-np.minimum(slowest * older * ages, 60.0) * _TWOS)
+            stays, calms = float(quiet.sum()), float(calm.sum())
+            hazard = share * slowest * float(quiet @ _TWOS) / (stays + _NEXT_TO_NOTHING)
+            tell(i, was, now, found, hazard, stays, views)
+            rely(1.0 - stays if found else stays, 1.0 - calms if found else calms, views)
 
 
 def _worths(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.evidence import Evidence
 from recrawl.crawler.control.revisiting.revisit_policy import FastClock, Replan
+from recrawl.kernels.compile import HAS_COMPILER
 from recrawl.learning.companions import ROOT, Companions, CompanionsBuilder
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ __all__ = ["ToldClocks", "clocks_text", "group_name"]
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-_FEW = 30_000  # visits of a third of a millisecond: ten seconds, beside the crawl, at its start
+_FEW = 60_000  # visits of an eighth of a millisecond: eight seconds, beside the crawl, at its start
 _FAST = 1.5  # times as fast as usual
 _SURPLUS = 0.75  # changes more than expected, or it may be chance
 _MOST_FAST = 8  # groups that people are told of
@@ -101,8 +103,7 @@ class ToldClocks:
         A visit that was made because a change was announced says nothing of how often there is
         one; that it was announced does, for pages that were visited and that were not.
         """
-        from recrawl.kernels.compile import interpreted
-        from recrawl.kernels.revisits import tell_groups
+        from recrawl.kernels import revisit_vectors, revisits
         from recrawl.learning.group_clocks import GroupClocks
 
         n, pace_s = len(control), max(rows.size, 1) / plan.budget_per_s
@@ -142,8 +143,9 @@ class ToldClocks:
         page, since_s, at_s, changed = (one[order] for one in (page, since_s, at_s, changed))
         belief, arrays = control.beliefs.arrays(), self.clocks.arrays()
         # Few are told without the compiler, which takes as long to load, and 170 MB.
-        tell = interpreted(tell_groups) if page.size <= _FEW else tell_groups
-        tell(page, since_s, at_s, changed, silent[page], belief, arrays)
+        are_few = page.size <= _FEW or not HAS_COMPILER
+        loops: ModuleType = revisit_vectors if are_few else revisits
+        loops.tell_groups(page, since_s, at_s, changed, silent[page], belief, arrays)
         np.maximum.at(self._told_s, page, at_s)
         self._hear(control, rows, plan, announced)
         control.clocks = self.clocks
