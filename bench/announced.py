@@ -1,11 +1,13 @@
 """What listings that announce changes bring a running crawl, and what those that lie cost it.
 
 Pages that change by themselves, at rates that differ a hundredfold, on one host with a sitemap, in
-the engine that crawls in earnest, in virtual time. Announced are all changes; half of them, and one
-in ten that never was ("half"); every page at every request ("now"); every page each day, as sites
-are built anew ("build"); or there is no sitemap ("none"), also with visits at even intervals
-("uniform"). Told are the truth, by which version was fetched last, what plans promised, and what
-was estimated, on average over the second half of the time; and the requests as the server saw them.
+the engine that crawls in earnest, in virtual time. Announced are all changes ("true"), also in an
+index of sitemaps of ten pages that change alike, with the dates of these ("parts") or without them
+("undated"); half of them, and one in ten that never was ("half"); every page at every request
+("now"); every page each day, as sites are built anew ("build"); or there is no sitemap ("none"),
+also with visits at even intervals ("uniform"). Told are the truth, by which version was fetched
+last, what plans promised, and what was estimated, on average over the second half of the time; and
+the requests as the server saw them.
 
 Bars, averaged over seeds: with any sitemap at most a point less fresh than without, with a true one
 never less fresh than uniform visits; and what was promised within 3 points of the truth.
@@ -34,12 +36,15 @@ from recrawl.terms import FetchResponse
 SPEED = 200.0  # crawl seconds a second of the loop: what is polled is polled less often
 EPOCH_S = 1_790_000_000.0
 A = "http://site.test"
-ARMS = ("uniform", "none", "true", "half", "now", "build")
+ARMS = ("uniform", "none", "true", "parts", "undated", "half", "now", "build")
+TRUE = ("true", "parts", "undated")
 PER_DAY = 0.5  # changes of a page
 SPREAD = 1.5  # of the logarithm of rates
 FOLDER = 20
+PART = 10
 DAYS = {0.25: 120.0, 1.0: 60.0, 4.0: 30.0}  # by visits for each change
 WORSE, PROMISED = 1.0, 3.0
+SCHEMA = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
 
 def made_web(n_pages, days, seed):
@@ -59,12 +64,12 @@ def made_web(n_pages, days, seed):
 def announced(web, arm, seed):
     """Return by page the days that its sitemap gives, ascending; those before the first are -1."""
     random = np.random.default_rng([seed, 43])
-    if arm not in ("true", "half"):
+    if arm not in (*TRUE, "half"):
         return {path: np.floor(np.arange(web.days)) for path in web.pages}
     told = {}
     for path, page in web.pages.items():
         at = page.changes
-        told[path] = at if arm == "true" else at[random.random(at.size) < 0.5]
+        told[path] = at if arm in TRUE else at[random.random(at.size) < 0.5]
     if arm == "half":
         paths = [path for path, page in web.pages.items() if page.weight]
         n_false = round(sum(days.size for days in told.values()) / 9.0)
@@ -86,6 +91,8 @@ class AnnouncingFetcher(GrowingFetcher):
         super().__init__(web, clock, EPOCH_S)
         self._arm, self._dated = arm, dated
         self._told = announced(web, arm, seed)
+        calm = sorted(self._told, key=lambda path: web.pages[path].changes.size)
+        self._parts = [calm[first : first + PART] for first in range(0, len(calm), PART)]
         self.n_sitemap = 0
 
     async def fetch(self, url, **asked):
@@ -93,9 +100,14 @@ class AnnouncingFetcher(GrowingFetcher):
         response = await super().fetch(url, **asked)
         path = url.removeprefix(A)
         day = (self._clock.now_s() - EPOCH_S) / DAY_S
-        if path == "/sitemap.xml" and self._arm not in ("none", "uniform"):
+        if path.startswith("/sitemap") and self._arm not in ("none", "uniform"):
             self.n_sitemap += 1
-            return FetchResponse(url, 200, self._sitemap(day).encode(), "application/xml")
+            part = path.removeprefix("/sitemap").removesuffix(".xml")
+            if not part and self._arm in ("parts", "undated"):
+                body = self._index(day)
+            else:
+                body = self._sitemap(self._parts[int(part)] if part else self._told, day)
+            return FetchResponse(url, 200, body.encode(), "application/xml")
         page = self._web.pages.get(path)
         if self._dated and page is not None:
             modified = EPOCH_S + DAY_S * _last(page.changes, day)
@@ -103,14 +115,24 @@ class AnnouncingFetcher(GrowingFetcher):
             return replace(response, last_modified=f"{stamp:%a, %d %b %Y %H:%M:%S} GMT")
         return response
 
-    def _sitemap(self, day):
+    def _sitemap(self, paths, day):
         entries = []
-        for path, days in self._told.items():
-            at_s = EPOCH_S + DAY_S * (day if self._arm == "now" else _last(days, day))
-            stamp = np.datetime64(int(at_s), "s")
-            entries.append(f"<url><loc>{A}{path}</loc><lastmod>{stamp}Z</lastmod></url>")
-        head = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
-        return f"{head}{''.join(entries)}</urlset>"
+        for path in paths:
+            last = day if self._arm == "now" else _last(self._told[path], day)
+            entries.append(f"<url><loc>{A}{path}</loc>{_lastmod(last)}</url>")
+        return f"<urlset {SCHEMA}>{''.join(entries)}</urlset>"
+
+    def _index(self, day):
+        entries = []
+        for number, paths in enumerate(self._parts):
+            last = max(_last(self._told[path], day) for path in paths)
+            date = _lastmod(last) if self._arm == "parts" else ""
+            entries.append(f"<sitemap><loc>{A}/sitemap{number}.xml</loc>{date}</sitemap>")
+        return f"<sitemapindex {SCHEMA}>{''.join(entries)}</sitemapindex>"
+
+
+def _lastmod(day):
+    return f"<lastmod>{np.datetime64(int(EPOCH_S + DAY_S * day), 's')}Z</lastmod>"
 
 
 def _last(days, day):
@@ -169,7 +191,7 @@ def judge(budget, found):
             worse = means["none"][0] - true
             if worse > WORSE:
                 missed.append(f"{budget}x, {arm}: {worse:.1f} points less fresh than without")
-        if arm == "true" and "uniform" in means and means["uniform"][0] > true:
+        if arm in TRUE and "uniform" in means and means["uniform"][0] > true:
             missed.append(f"{budget}x, {arm}: less fresh than uniform visits")
         if arm != "uniform" and abs(promised - true) > PROMISED:
             missed.append(f"{budget}x, {arm}: promised {promised - true:+.1f} beside the truth")

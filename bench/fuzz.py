@@ -108,9 +108,8 @@ def check_sitemap(data: bytes) -> None:
     """Addresses in normal form, finite instants, no more than the protocol's bound."""
     pages, further = read_sitemap(data, PAGE)
     assert len(pages) + len(further) <= 50_000
-    for url in [*further, *(url for url, _ in pages)]:
-        assert normalise(url) == url
-    assert all(at_s is None or abs(at_s) < 1e12 for _, at_s in pages)
+    assert all(normalise(url) == url for url, _ in pages + further)
+    assert all(at_s is None or abs(at_s) < 1e12 for _, at_s in pages + further)
 
 
 def check_feed(data: bytes) -> None:

@@ -159,6 +159,9 @@ class PlainFrontier(Frontier):
                         self._pages.get(found.found_on or 0),
                         is_told=found.found_on is None,
                     )
+                    if found.found_on is not None:
+                        told = self._pages[known]
+                        told.found = replace(told.found, found_on=found.found_on)
                 continue
             host_id = self._host_id(found.host)
             why = self._why_refused(found, host_id, limits)
@@ -800,13 +803,14 @@ class PlainFrontier(Frontier):
                 page.last_visit_s - page.discovered_s,
                 page.n_announced,
                 page.unheard_s,
+                page.found.found_on or 0,
             )
             for page in self._pages.values()
             if page.found.kind is Kind.PAGE
             and page.state in (PageState.INDEXED, PageState.MISSING)
             and page.last_visit_s is not None
         ]
-        table = np.array(rows, np.float64).reshape(len(rows), 13)
+        table = np.array(rows, np.float64).reshape(len(rows), 14)
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )

@@ -199,8 +199,8 @@ class Extractor(Protocol):
 
     async def sitemap(
         self, response: FetchResponse
-    ) -> tuple[list[tuple[str, float | None]], list[str]]:
-        """Pages with their lastmod (epoch seconds), and further sitemaps."""
+    ) -> tuple[list[tuple[str, float | None]], list[tuple[str, float | None]]]:
+        """Pages with their lastmod (epoch seconds), and further sitemaps with theirs."""
         ...
 
     async def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:

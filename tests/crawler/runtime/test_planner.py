@@ -478,6 +478,7 @@ def test_dates_that_proved_true_have_pages_looked_at_again_that_were_gone(
     frontier.crawl_rate = 1.0 / DAY_S
     proved = {1: Announcer(0.5, 0.9, EPOCH_S)}
     read = [Birth(9, 1, Kind.SITEMAP, n=0.0, exposure_s=DAY_S, last_visit_s=EPOCH_S)]
+    read += [Birth(9 + n, 1 + n, Kind.SITEMAP, n=0.0, exposure_s=DAY_S) for n in (1, 2)]
     monkeypatch.setattr(SqliteWorths, "births", lambda _: read)
 
     async def main() -> VirtualCrawl:
@@ -491,10 +492,10 @@ def test_dates_that_proved_true_have_pages_looked_at_again_that_were_gone(
 
     virtual = run_virtually(main())
 
-    assert set(virtual.crawl.price.announced) == {1, 2, 3}
-    assert virtual.crawl.price.announced[2] is UNPROVED
+    assert set(virtual.crawl.price.announced) == {9, 10, 11}
+    assert virtual.crawl.price.announced[10] is UNPROVED
     assert frontier.looked == [(EPOCH_S, 1, 3)]
-    assert [*frontier.read[0]] == [9], "what it announces says when it is read again"
+    assert [*frontier.read[0]] == [9, 11], "what it announces says when it is read again"
     assert frontier.announcers() == proved
     assert policy.asked[0].heard_s.tolist() == pytest.approx([EPOCH_S, np.nan, np.nan], nan_ok=True)
 

@@ -78,11 +78,13 @@ class PlannedPages:
     n_announced: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     # For how long before these others may have been announced that nobody heard of; empty: not.
     unheard_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    # Page or listing that each was found on; 0 or empty: on none.
+    found_on: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         if self.seen_s.size != self.page_ids.size:
             object.__setattr__(self, "seen_s", self.last_visit_s)
-        for name in ("there_s", "n_announced", "unheard_s"):
+        for name in ("there_s", "n_announced", "unheard_s", "found_on"):
             if getattr(self, name).size != self.page_ids.size:
                 object.__setattr__(self, name, np.zeros(self.page_ids.size))
 

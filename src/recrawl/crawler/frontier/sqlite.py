@@ -842,7 +842,7 @@ class SqliteFrontier(Statements, Frontier):
             parts = [
                 np.array(rows, np.float64).T for rows in iter(lambda: cursor.fetchmany(_ROWS), [])
             ]
-        table = np.concatenate([np.zeros((13, 0)), *parts], axis=1)
+        table = np.concatenate([np.zeros((14, 0)), *parts], axis=1)
         return PlannedPages(table[0].astype(np.int64), table[1].astype(np.int64), *table[2:])
 
     @override

@@ -46,6 +46,7 @@ from recrawl.terms import Announcer, Birth, HostRecord, Kind, PageState, PlanRec
 _LONGEST_GAP: Final = 0.5  # of the longest interval, for which a host stays closed
 _SETTLES_S: Final = 5.0  # of a start: its first requests wait for no plan
 _DAY_S: Final = 86_400.0
+_FOR_LISTINGS: Final = 0.1  # of the budget, for all of which nobody knows what they bring
 _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
 _COPY: Final = 0.05  # of its weight, for a page that says what another one says
@@ -336,7 +337,7 @@ class Planner:
         price.announced = announced_changes(pages, trust, recalls, births, prior_per_s, price.price)
         self._believed.expect_births(brought)
         self._believed.expect_removals(pages, *went)
-        return heard_until(pages, births)
+        return heard_until(pages, self._due_times.dates.heard(births, self._world.clock.now_s()))
 
     def _weights(self, pages: PlannedPages) -> NDArray[np.float64]:
         """Return what a fresh copy of each page is worth; little where another says the same.
@@ -405,8 +406,11 @@ class Planner:
         if self._returns.away_s:
             longest_s = self._rules.revisit.clamp(self._returns.interval_s(1.0))
             frontier.look_at_gone(now_s + longest_s)
-        frontier.read_within(self._due_times.listing_intervals(self._listings))
+        listings = [page for page, _ in self._listings]
+        self._due_times.least_listing_s = len(listings) / (_FOR_LISTINGS * record.budget_per_s)
+        frontier.read_within(self._due_times.listing_intervals(listings, now_s))
         told = self._due_times.price.announced
-        if told:
-            frontier.look_again(now_s, [host for host in told if told[host].flow_per_s > 0.0])
+        true = {host for page, host in self._listings if page in told and told[page].flow_per_s > 0}
+        if true:
+            frontier.look_again(now_s, sorted(true))
         return frontier.hosts()

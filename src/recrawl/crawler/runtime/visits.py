@@ -264,7 +264,7 @@ class Visitor:
         """Read a sitemap or feed: its pages are discoveries."""
         extractor = self._world.extractor
 
-        async def then(read: Awaitable[tuple[_Dated, list[str]]]) -> None:
+        async def then(read: Awaitable[tuple[_Dated, _Dated]]) -> None:
             try:
                 await self._listed(lease, response, started_s, *await read)
             except PoisonPage as error:
@@ -279,7 +279,7 @@ class Visitor:
                 self.abandoned.append(lease)
                 raise
 
-        async def entries() -> tuple[_Dated, list[str]]:
+        async def entries() -> tuple[_Dated, _Dated]:
             return await extractor.feed(response), []
 
         call = extractor.sitemap(response) if lease.kind is Kind.SITEMAP else entries()
@@ -292,15 +292,18 @@ class Visitor:
         response: FetchResponse,
         started_s: float,
         pages: _Dated,
-        further: list[str],
+        further: _Dated,
     ) -> None:
         """Take in what is listed; other pages get their turn where that is much."""
         admission = self._rules.admission
         found: list[Discovery] = []
         if lease.kind is Kind.SITEMAP:
-            listed, depth = [f"{url} {lastmod_s}" for url, lastmod_s in pages] + further, 0
+            listed, depth = [f"{url} {lastmod_s}" for url, lastmod_s in pages + further], 0
             if lease.depth < _MAX_LISTING_DEPTH:
-                found = admission.of(further, kind=Kind.SITEMAP, depth=lease.depth + 1)
+                urls = [url for url, _ in further]
+                found = admission.of(urls, kind=Kind.SITEMAP, depth=lease.depth + 1)
+                dates = self._recorder.due_times.dates
+                dates.read(lease.page_id, started_s, further, lease.memory[1:])
         else:
             listed, depth = [url for url, _ in pages], 1
             if self._on_feed is not None:

@@ -19,7 +19,7 @@ from recrawl.crawler.control.revisiting.due_times import DueTimes
 from recrawl.crawler.control.revisiting.policies import FixedRates
 from recrawl.crawler.control.revisiting.revisit_policy import NextVisit, PageVisit
 from recrawl.crawler.control.revisiting.timetables import Timetables
-from recrawl.crawler.control.worth.announced import UNTRUE
+from recrawl.crawler.control.worth.announced import WORTHLESS
 from recrawl.crawler.control.worth.births import NewPages, birth_worth
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.crawler.control.worth.returns import Returns
@@ -454,7 +454,7 @@ def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:
 def test_where_dates_are_not_true_a_later_one_is_no_news() -> None:
     """Of a listing in which every date is new each time; new pages still are."""
     times, waits = DueTimes(RULES, FixedRates(RULES, "uniform")), []
-    times.price.announced = {1: UNTRUE}
+    times.price.announced = {1: WORTHLESS}
     listing = lease(kind=Kind.SITEMAP, memory=b"\0")
     for told_news in (False, False, True):
         came = times.after_visit(
@@ -530,24 +530,24 @@ def test_a_listing_is_read_when_what_it_brings_is_worth_that() -> None:
 def test_listings_are_brought_forward_when_what_they_announce_is_worth_more_than_it_was() -> None:
     """By the price in force and by how quiet each was; sources with a timetable are left out."""
     price = OnePrice(1.0)
-    price.price, price.announced = 1e6, {1: NewPages(1e-3, shared=1.0, lead_s=1e6), 2: UNTRUE}
+    flow = NewPages(1e-3, shared=1.0, lead_s=1e6)
+    price.price, price.announced = 1e6, {6: WORTHLESS} | dict.fromkeys((7, 8, 9), flow)
     times = DueTimes(RULES, FixedRates(RULES, "uniform"), price=price)
     times.timetables.page_ids["http://a.test/probed"] = 9
-    listings = [(6, 2), (7, 1), (8, 1), (9, 1)]
     for changed, page_id in ((True, 7), (None, 7), (False, 8)):
         read = lease(kind=Kind.SITEMAP, page_id=page_id, host_id=1)
         times.after_visit(read, Was.LISTING, Is.INDEXED, NOW_S, changed=changed)
 
-    told = times.listing_intervals(listings)
+    told = times.listing_intervals(range(6, 10), NOW_S)
     price.price = 1e5
-    cheaper = times.listing_intervals(listings)
+    cheaper = times.listing_intervals(range(6, 10), NOW_S)
 
     assert told.keys() == cheaper.keys() == {7, 8}
     assert all(cheaper[one] < told[one] for one in told)
     assert told[7] < told[8], "it told nothing new"
     for page_id, quiet in ((7, 0), (8, 1)):
-        flow = replace(price.announced[1], flow_per_s=1e-3 * 0.5**quiet)
-        assert birth_worth(flow, told[page_id]) == pytest.approx(1e6, rel=1e-4)
+        halved = replace(flow, flow_per_s=1e-3 * 0.5**quiet)
+        assert birth_worth(halved, told[page_id]) == pytest.approx(1e6, rel=1e-4)
 
 
 def test_a_source_with_a_timetable_keeps_to_it_where_it_was_seen() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.worth.announced import (
     UNPROVED,
-    UNTRUE,
+    WORTHLESS,
     announced_changes,
     heard_until,
     unannounced,
@@ -81,9 +81,28 @@ def test_what_a_host_announces_is_worth_what_its_pages_are_beyond_their_visits()
         told = told_of(pages([1] * 10), trust, two, price=price * DAY_S, recall=0.5)
         worth = (2.0 * fresh - price) / kept
 
-        assert told[1].flow_per_s == pytest.approx(10 * 0.5 * worth / 2 / DAY_S)
-        assert told[1].lead_s == pytest.approx(1.0 / (0.5 + 2.0 / 4.0) * DAY_S)
-        assert told[1].shared == 1.0
+        assert sorted(told) == [100, 101]
+        for one in told.values():
+            assert one.flow_per_s == pytest.approx(10 * 0.5 * worth / 2 / DAY_S)
+            assert one.lead_s == pytest.approx(1.0 / (0.5 + 2.0 / 4.0) * DAY_S)
+            assert one.shared == 1.0
+
+
+def test_what_a_listing_announces_is_of_the_pages_that_were_found_in_it() -> None:
+    """Those found elsewhere count for all of their host alike; two listings of it, one of another.
+
+    A listing of which all pages are visited for no change is worth nothing.
+    """
+    births, hosts = [*listings(1, 2), Birth(102, 2, Kind.SITEMAP, 0.0, DAY_S)], [1, 1, 1, 1, 2]
+    planned = replace(pages(hosts), found_on=np.array([101.0, 101.0, 7.0, 0.0, 102.0]))
+    (one,) = told_of(pages([1]), np.ones(1), listings(1, 1)).values()
+
+    told = told_of(planned, np.ones(5), births)
+    calm = replace(planned, crawl_rates_per_s=np.array([0.25, 0.25, 0.25, 0.25, 0.0]) / DAY_S)
+
+    flows = {page: each.flow_per_s / one.flow_per_s for page, each in told.items()}
+    assert flows == pytest.approx({100: 1.0, 101: 3.0, 102: 1.0})
+    assert told_of(calm, np.ones(5), births)[102] is WORTHLESS
 
 
 def test_a_look_at_what_announces_true_changes_is_worth_what_following_them_is() -> None:
@@ -106,31 +125,36 @@ def test_dates_that_lie_or_are_not_there_announce_nothing() -> None:
     """Both is said, and where it is not known; what nothing is known of has the prior's rate."""
     trust = np.array([0.0, np.nan, 0.9, 0.9])
     hosts = [1, 2, 3, 3]
-    told = told_of(pages(hosts), trust, [])
-    bare = told_of(pages(hosts, dated=False), trust, [])
-    unknown = told_of(pages(hosts, rates=np.nan), trust, [])
-    known = told_of(pages(hosts, rates=3.0 / DAY_S), trust, [])
+    births = [Birth(10 * host, host, Kind.SITEMAP, 0.0, DAY_S) for host in (1, 2, 3)]
+    told = told_of(pages(hosts), trust, births)
+    bare = told_of(pages(hosts, dated=False), trust, births)
+    unknown = told_of(pages(hosts, rates=np.nan), trust, births)
+    known = told_of(pages(hosts, rates=3.0 / DAY_S), trust, births)
 
-    assert sorted(told) == [1, 2, 3]
-    assert told[1] is UNTRUE
-    assert told[2] is UNPROVED
+    assert sorted(told) == [10, 20, 30]
+    assert told[10] is WORTHLESS
+    assert told[20] is UNPROVED
     assert bare == {}
-    assert unknown[3] == known[3] != told[3]
+    assert unknown[30] == known[30] != told[30]
 
 
 def test_of_pages_that_no_plan_visits_a_look_is_worth_nothing() -> None:
+    """Before the first plan nobody knows."""
     unplanned = replace(pages([1, 1]), crawl_rates_per_s=np.zeros(2))
+    unknown = replace(unplanned, crawl_rates_per_s=np.full(2, np.nan))
 
-    assert told_of(unplanned, np.ones(2), listings(1, 1)) == {}
+    assert told_of(unplanned, np.ones(2), listings(1, 1)) == {100: WORTHLESS}
+    assert told_of(unknown, np.ones(2), listings(1, 1)) == {}
 
 
 def test_pages_without_a_plan_wait_in_no_listing() -> None:
     """Nobody knows how long they would wait otherwise; a lead is a second at the least."""
     known, trust = pages([1, 1, 1]), np.full(3, 0.5)
     crawl_rates = np.array([0.25 / DAY_S, np.nan, 0.0])
-    (told,) = told_of(replace(known, crawl_rates_per_s=crawl_rates), trust, []).values()
-    (alone,) = told_of(pages([1]), trust[:1], []).values()
-    (hasty,) = told_of(replace(known, crawl_rates_per_s=np.full(3, 5.0)), trust, []).values()
+    one = listings(1, 1)
+    (told,) = told_of(replace(known, crawl_rates_per_s=crawl_rates), trust, one).values()
+    (alone,) = told_of(pages([1]), trust[:1], one).values()
+    (hasty,) = told_of(replace(known, crawl_rates_per_s=np.full(3, 5.0)), trust, one).values()
 
     assert told == alone
     assert hasty.lead_s == 1.0
@@ -139,14 +163,14 @@ def test_pages_without_a_plan_wait_in_no_listing() -> None:
 def price(told: NewPages | None, new: NewPages | None = None) -> OnePrice:
     made = OnePrice(DAY_S)
     made.observe_plan(4.0 * DAY_S, DAY_S)
-    made.announced = {} if told is None else {1: told}
+    made.announced = {} if told is None else {7: told}
     made.new_pages = {} if new is None else {7: new}
     return made
 
 
 def read(made: OnePrice, quiet: int = 0) -> float:
     """When the listing is worth reading again."""
-    found = made.listing_interval(7, 1, DAY_S, 60.0 * DAY_S, quiet=quiet)
+    found = made.listing_interval(7, DAY_S, 60.0 * DAY_S, quiet=quiet)
     assert found is not None
     return found
 
@@ -194,9 +218,9 @@ def test_dates_are_read_at_the_usual_interval_until_they_have_proved_themselves(
     rare = NewPages(0.01 / DAY_S)
     assert read(price(None, rare)) > 20.0 * DAY_S
     assert read(price(UNPROVED, rare)) == DAY_S
-    for nothing in (UNPROVED, UNTRUE):
-        assert price(nothing).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) is None
-    assert read(price(UNTRUE, rare)) == read(price(None, rare))
+    for nothing in (UNPROVED, WORTHLESS):
+        assert price(nothing).listing_interval(7, DAY_S, 60.0 * DAY_S) is None
+    assert read(price(WORTHLESS, rare)) == read(price(None, rare))
 
 
 def test_what_a_host_announces_is_known_until_its_listings_were_read() -> None:

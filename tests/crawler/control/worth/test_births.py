@@ -324,8 +324,8 @@ def test_listings_are_read_when_what_they_bring_is_worth_it() -> None:
     price.observe_plan(50.0, 2_000.0)
     price.new_pages = {1: NewPages(0.01)}
 
-    assert price.listing_interval(1, 1, 86_400.0, 1e6) == pytest.approx(100.0, rel=1e-3)
-    assert price.listing_interval(2, 1, 86_400.0, 1e6) is None
+    assert price.listing_interval(1, 86_400.0, 1e6) == pytest.approx(100.0, rel=1e-3)
+    assert price.listing_interval(2, 86_400.0, 1e6) is None
     late = lease(crawl_rate_per_s=0.01, change_rate_per_s=0.02)
     alone = root_urgency(late)
     assert alone is not None

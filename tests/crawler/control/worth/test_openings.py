@@ -138,7 +138,7 @@ def test_what_is_born_on_pages_and_told_by_listings_shortens_the_gap() -> None:
         4.0 * DAY_S,
         1.0,
         new_pages={2: flow, 3: replace(flow, shared=1.0), 99: flow, 98: flow},
-        announced={8: late, 9: UNPROVED},
+        announced={97: late, 96: UNPROVED},
         listings=[(99, 1), (98, 7), (97, 8), (96, 9)],
         longest_s=90.0 * DAY_S,
     )

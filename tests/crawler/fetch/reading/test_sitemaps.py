@@ -12,7 +12,7 @@ A = "http://a.test"
 Pages = list[tuple[str, float | None]]
 
 
-def read(body: str | bytes) -> tuple[Pages, list[str]]:
+def read(body: str | bytes) -> tuple[Pages, Pages]:
     return read_sitemap(body.encode() if isinstance(body, str) else body, f"{A}/sitemap.xml")
 
 
@@ -46,10 +46,14 @@ def test_pages_and_dates_are_read_in_order() -> None:
 
 
 def test_an_index_names_further_sitemaps() -> None:
-    """Which are no pages."""
+    """Which are no pages, and may be dated."""
+    date = "<lastmod>2026-01-05</lastmod>"
     body = f"<sitemapindex><sitemap><loc>{A}/1.xml</loc></sitemap><sitemap><loc>2.xml.gz</loc>"
 
-    assert read(f"{body}</sitemap></sitemapindex>") == ([], [f"{A}/1.xml", f"{A}/2.xml.gz"])
+    assert read(f"{body}{date}</sitemap></sitemapindex>") == (
+        [],
+        [(f"{A}/1.xml", None), (f"{A}/2.xml.gz", 1_767_571_200.0)],
+    )
 
 
 def test_gzip_is_told_by_its_first_bytes() -> None:
@@ -278,4 +282,4 @@ def test_no_bytes_break_it(body: bytes) -> None:
     """Addresses that come out are in normal form."""
     pages, sitemaps = read(body)
 
-    assert all(url.startswith("http") for url in [page for page, _ in pages] + sitemaps)
+    assert all(url.startswith("http") for url in [url for url, _ in pages + sitemaps])

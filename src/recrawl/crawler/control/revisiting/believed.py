@@ -315,17 +315,22 @@ class Believed:
     def announcers(self, pages: PlannedPages, heard_s: NDArray[np.float64]) -> dict[int, Announcer]:
         """Return what the announcements of hosts have proved to be worth, by the host's id.
 
-        Of a host that has proved to announce mostly what is not true: nothing, both 0.
+        Of a host that has proved to announce mostly what is not true: nothing, both 0. Until when
+        that is known is the mean over its pages.
 
         Parameters
         ----------
         pages, heard_s : as for :meth:`hear`
         """
         _, rows = self.control_of(pages.page_ids)
-        hosts, first = np.unique(pages.host_ids, return_index=True)
-        numbers = self.groups[0, rows[first]]
-        known = np.isfinite(self.hosts.trust(numbers)) & np.isfinite(heard_s[first])
-        columns = (hosts, *self.hosts.worth_of(numbers), heard_s[first])
+        hosts, first, of_host = np.unique(pages.host_ids, return_index=True, return_inverse=True)
+        numbers, is_heard = self.groups[0, rows[first]], np.isfinite(heard_s)
+        with np.errstate(invalid="ignore"):
+            mean_s = np.bincount(of_host, np.where(is_heard, heard_s, 0.0)) / np.bincount(
+                of_host, is_heard
+            )
+        known = np.isfinite(self.hosts.trust(numbers)) & np.isfinite(mean_s)
+        columns = (hosts, *self.hosts.worth_of(numbers), mean_s)
         told = zip(*(one[known].tolist() for one in columns), strict=True)
         return {host: Announcer(*worth) for host, *worth in told}
 

@@ -5,6 +5,7 @@ pages that are gone, listings and sources with a timetable, follows rules that h
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 import xxhash
@@ -18,7 +19,8 @@ from recrawl.crawler.control.revisiting.revisit_policy import (
     ask_when_due,
 )
 from recrawl.crawler.control.revisiting.timetables import Timetables
-from recrawl.crawler.control.worth.announced import UNTRUE
+from recrawl.crawler.control.worth.announced import WORTHLESS
+from recrawl.crawler.control.worth.index_dates import IndexDates, index_flows
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.crawler.control.worth.openings import RULES_HOLD_S
 from recrawl.crawler.control.worth.returns import Returns
@@ -107,6 +109,8 @@ class DueTimes:
         self.returns = returns or Returns()
         self.price = price or OnePrice(rules.initial_interval_s)
         self._moved_s: dict[int, float] = {}  # when pages last moved, by host
+        self.dates = IndexDates()
+        self.least_listing_s = 0.0  # between readings of a listing of which nothing is known
         self._quiet: dict[int, int] = {}  # times that listings told nothing new, latest last
 
     def after_visit(
@@ -203,21 +207,55 @@ class DueTimes:
         self._quiet[lease.page_id] = quiet
         if len(self._quiet) > _MOST_QUIETS:
             del self._quiet[next(iter(self._quiet))]
-        usual_s = rules.clamp(rules.listing_s * 2**quiet)
-        priced_s = self.price.listing_interval(
-            lease.page_id, lease.host_id, usual_s, rules.max_interval_s, quiet=quiet
-        )
+        usual_s = self._usual_s(quiet)
+        self._learn_dates(lease, at_s, changed)
+        priced_s = self._priced_s(lease.page_id, at_s, quiet, waits=False)
+        kept = bytes([quiet]) + self.dates.memory(lease.page_id)
         early_s = rules.clamp(rules.listing_s * _EARLY)
         is_first = after is PageState.INDEXED and lease.state is not PageState.INDEXED
         if is_first and early_s < (usual_s if priced_s is None else rules.clamp(priced_s)):
             why = "only a second reading tells how much of it is new"
-            return NextVisit(at_s + early_s, why, memory=bytes([_LOOKED_EARLY]))
+            return NextVisit(at_s + early_s, why, memory=bytes([_LOOKED_EARLY]) + kept[1:])
         if priced_s is not None:
-            return NextVisit(at_s + rules.clamp(priced_s), LISTS_NEW, memory=bytes([quiet]))
+            return NextVisit(at_s + rules.clamp(priced_s), LISTS_NEW, memory=kept)
         why = "sitemaps and feeds are read at an interval of their own"
         if quiet:
             why += f", longer as the last {quiet} times told nothing new"
-        return NextVisit(at_s + usual_s, why, memory=bytes([quiet]))
+        return NextVisit(at_s + usual_s, why, memory=kept)
+
+    def _learn_dates(self, lease: Lease, at_s: float, changed: bool | None) -> None:
+        """Learn from a visit of a sitemap what its index knew of it; and of an index, as it was."""
+        elapsed_s = 0.0 if lease.last_visit_s is None else max(at_s - lease.last_visit_s, 0.0)
+        self.dates.visit(lease.url, lease.page_id, changed, elapsed_s)
+        if not changed:
+            self.dates.read_unchanged(lease.page_id, at_s)
+
+    def _usual_s(self, quiet: int) -> float:
+        """Return after which time a listing is read of which it is not known what it brings."""
+        return self.rules.clamp(max(self.rules.listing_s, self.least_listing_s) * 2**quiet)
+
+    def _priced_s(self, page_id: int, now_s: float, quiet: int, *, waits: bool) -> float | None:
+        """Return after which time a sitemap or feed is worth another reading; see `OnePrice`.
+
+        ``waits``: what its index has told since it was read counts.
+        """
+        rules, told = self.rules, self.dates.of(page_id, now_s)
+        if told is not None and not waits:
+            told = replace(told, waits=False)
+        parts = [
+            (one, self.price.listed(page, quiet=self._quiet.get(page, _MOST_QUIET)))
+            for page, one in self.dates.parts(page_id, now_s).items()
+        ]
+        if parts:
+            self.price.of_parts[page_id] = index_flows(parts)
+        return self.price.listing_interval(
+            page_id,
+            self._usual_s(quiet),
+            rules.max_interval_s,
+            quiet=quiet,
+            dated=told,
+            parts=parts,
+        )
 
     def _after_no_listing(self, lease: Lease, at_s: float) -> NextVisit:
         """Return when a sitemap or feed is looked for again that is not there: ever later.
@@ -227,33 +265,27 @@ class DueTimes:
         known = lease.memory[0] if lease.memory and lease.state in _ABSENT else 0
         why = "not there: looked for again after a delay that doubles"
         rules = self.rules
-        priced_s = self.price.listing_interval(
-            lease.page_id, lease.host_id, rules.listing_s, rules.max_interval_s
-        )
+        priced_s = self.price.listing_interval(lease.page_id, rules.listing_s, rules.max_interval_s)
         again_s = rules.clamp((rules.listing_s if priced_s is None else priced_s) * 2**known)
         return NextVisit(at_s + again_s, why, memory=bytes([min(known + 1, _MOST_ABSENT)]))
 
-    def listing_intervals(self, listings: Iterable[tuple[int, int]]) -> dict[int, float]:
+    def listing_intervals(self, listings: Iterable[int], now_s: float) -> dict[int, float]:
         """Return, by sitemap and feed, how long after a visit another is worth the price in force.
 
         Those with a timetable, and those of which nothing is known, are left out.
 
         Parameters
         ----------
-        listings : page and host of each
+        listings : pages
+        now_s : instant of the plan
         """
         rules, probed, found = self.rules, {*self.timetables.page_ids.values()}, dict[int, float]()
-        for page_id, host_id in listings:
+        for page_id in listings:
             quiet = self._quiet.get(page_id, _MOST_QUIET)  # not read since the start: after that
-            priced_s = self.price.listing_interval(
-                page_id,
-                host_id,
-                rules.clamp(rules.listing_s * 2**quiet),
-                rules.max_interval_s,
-                quiet=quiet,
-            )
+            priced_s = self._priced_s(page_id, now_s, quiet, waits=True)
             if priced_s is not None and page_id not in probed:
                 found[page_id] = rules.clamp(priced_s)
+                self.dates.plan(page_id, found[page_id])
         return found
 
     def _after_other(
@@ -269,7 +301,7 @@ class DueTimes:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
         if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
-            if self.price.announced.get(lease.host_id) is UNTRUE:  # later dates are no news
+            if self.price.announced.get(lease.page_id) is WORTHLESS:  # later dates are no news
                 changed = changed and told_news
             return self._after_listing(lease, after, at_s, changed)
         if after is PageState.MISSING:

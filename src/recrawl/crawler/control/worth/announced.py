@@ -19,7 +19,6 @@ bring nothing, nor do pages that change sooner than a visit is paid back. Exact 
 stale copy is seen by nobody else and whose own visits come at random; a sum over pages otherwise.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -35,8 +34,8 @@ _NEVER: Final = 1e-200  # 1/time
 UNPROVED: Final = NewPages(0.0)
 """Of a host whose listings have dates of which it is not known yet whether they are true."""
 
-UNTRUE: Final = NewPages(0.0)
-"""Of a host whose listings have dates that are mostly not true: a later one is no news."""
+WORTHLESS: Final = NewPages(0.0)
+"""Of a listing whose dates are mostly not true, or of pages that are visited for none of them."""
 
 
 def announced_changes(
@@ -47,7 +46,7 @@ def announced_changes(
     prior_rate_per_s: float,
     price: float = 0.0,
 ) -> Mapping[int, NewPages]:
-    """Return what each listing of a host announces, by host; or :data:`UNPROVED`, :data:`UNTRUE`.
+    """Return what each listing announces, by listing; or :data:`UNPROVED`, :data:`WORTHLESS`.
 
     Parameters
     ----------
@@ -61,9 +60,9 @@ def announced_changes(
 
     Notes
     -----
-    O(n log n).
+    Pages that were found elsewhere count for all listings of their host alike. O(n log n).
     """
-    listings = Counter(one.host_id for one in births if one.kind is not Kind.PAGE)
+    listings = {one.page_id: one.host_id for one in births if one.kind is not Kind.PAGE}
     dated = np.flatnonzero(np.isfinite(pages.lastmod_s))
     hosts, place = np.unique(pages.host_ids[dated], return_inverse=True)
     known, trusted = pages.change_rates_per_s[dated], trust[dated]
@@ -75,23 +74,48 @@ def announced_changes(
     passed, fresh = _until(each, length), _until(rates + (1.0 - true) * each, length)
     kept = np.maximum(pages.weights[dated] * fresh - price, 0.0) / passed
     flow = np.where((planned > 0.0) & (true > 0.0), told * kept, 0.0)
-    flows, waits, proved = (
-        np.bincount(place, column, minlength=hosts.size)
-        for column in (flow, flow / (told + 2.0 * planned + _NEVER), np.isfinite(trusted))
-    )
+    waits = flow / (told + 2.0 * planned + _NEVER)
+    proved = np.bincount(place, np.isfinite(trusted), hosts.size)
+    is_planned = np.isfinite(pages.crawl_rates_per_s[dated]).astype(np.float64)
     most = np.zeros(hosts.size)
     np.maximum.at(most, place, true)
+    number = {host: row for row, host in enumerate(hosts.tolist())}
+    ids = np.array([one for one, host in listings.items() if host in number], np.int64)
+    of = np.array([number[listings[one]] for one in ids.tolist()], np.int64)
+    sums: NDArray[np.float64] = np.stack(
+        [
+            _by_listing(each, place, pages.found_on[dated], ids, of)
+            for each in (flow, waits, is_planned)
+        ]
+    )
     found: dict[int, NewPages] = {}
-    for number, host in enumerate(hosts.tolist()):
-        if not proved[number]:
-            found[host] = UNPROVED
-        elif most[number] == 0.0:
-            found[host] = UNTRUE
-        elif flows[number] > 0.0:
-            total, lead_s = float(flows[number]), float(waits[number] / flows[number])
-            share = total / max(listings[host], 1)
-            found[host] = NewPages(share, shared=1.0, lead_s=max(lead_s, 1.0))
+    for listing, host, (total, late, n) in zip(
+        ids.tolist(), of.tolist(), sums.T.tolist(), strict=True
+    ):
+        if not proved[host]:
+            found[listing] = UNPROVED
+        elif most[host] == 0.0 or (total == 0.0 and n > 0.0):
+            found[listing] = WORTHLESS
+        elif total > 0.0:
+            found[listing] = NewPages(total, shared=1.0, lead_s=max(late / total, 1.0))
     return found
+
+
+def _by_listing(
+    column: NDArray[np.float64],
+    hosts: NDArray[np.int64],
+    found_on: NDArray[np.float64],
+    listings: NDArray[np.int64],
+    of_host: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Add up what is said of pages for the listing of each; of others for all of their hosts."""
+    at = _places(found_on, listings.astype(np.float64))
+    is_listed = at >= 0
+    sums = np.bincount(at[is_listed], column[is_listed], listings.size)
+    n_hosts = int(hosts.max(initial=-1)) + 1
+    others = np.bincount(hosts[~is_listed], column[~is_listed], n_hosts)
+    n_listings = np.bincount(of_host, minlength=n_hosts)
+    return np.asarray(sums + (others / np.maximum(n_listings, 1))[of_host])
 
 
 def _until(rates: NDArray[np.float64], length: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -101,31 +125,41 @@ def _until(rates: NDArray[np.float64], length: NDArray[np.float64]) -> NDArray[n
 
 
 def heard_until(pages: PlannedPages, births: Iterable[Birth]) -> NDArray[np.float64]:
-    """Return until when it is known what the listings of each page's host announce; nan: none do.
+    """Return until when it is known what is announced of each page; nan: nothing ever is.
 
     Parameters
     ----------
     pages : that are kept fresh
-    births : what was read, among it the listings, of which a host may have several: on average
+    births : what was read, among it the listings
 
     Notes
     -----
-    O(n log n).
+    Of pages that were found in no listing: of those of their host on average. O(n log n).
     """
     hosts, place = np.unique(pages.host_ids, return_inverse=True)
     number = {host: row for row, host in enumerate(hosts.tolist())}
     read = [
-        (number[one.host_id], one.last_visit_s)
+        (one.page_id, number[one.host_id], one.last_visit_s)
         for one in births
         if one.kind is not Kind.PAGE and one.last_visit_s is not None and one.host_id in number
     ]
-    table = np.array(read, np.float64).reshape(len(read), 2)
-    of_host = table[:, 0].astype(np.int64)
+    table = np.array(read, np.float64).reshape(len(read), 3)
+    of_host = table[:, 1].astype(np.int64)
     with np.errstate(invalid="ignore"):
-        mean_s = np.bincount(of_host, table[:, 1], hosts.size) / np.bincount(
+        mean_s = np.bincount(of_host, table[:, 2], hosts.size) / np.bincount(
             of_host, minlength=hosts.size
         )
-    return np.asarray(mean_s[place])
+    at = _places(pages.found_on, table[:, 0])
+    return np.asarray(np.where(at >= 0, np.append(table[:, 2], np.nan)[at], mean_s[place]))
+
+
+def _places(found_on: NDArray[np.float64], listings: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the row of the listing that each page was found on; -1: on none of these."""
+    if not listings.size:
+        return np.full(found_on.size, -1)
+    order = np.argsort(listings)
+    at = order[np.searchsorted(listings[order], found_on).clip(max=listings.size - 1)]
+    return np.where(listings[at] == found_on, at, -1)
 
 
 def unannounced(

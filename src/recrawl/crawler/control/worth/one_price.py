@@ -19,12 +19,14 @@ from recrawl.crawler.control.worth.births import (
     hope_for_births,
     learn_births,
 )
+from recrawl.crawler.control.worth.index_dates import Dated, index_cost, index_flows
 from recrawl.crawler.control.worth.order import root_urgency
 from recrawl.crawler.control.worth.tiers import ASKED, FIRST_BY_WORTH, NEW, worth_share
 from recrawl.terms import Birth, Kind, Lease, PageState
 
 _RISES: Final = 1.05  # the least worth of first visits, with each that is worth more
 _MOST_GAIN: Final = 0.2985  # of a visit, over weight and age: (1 - (1 + x) exp(-x)) / x at its top
+_ROUNDS: Final = 6  # in which an interval and what a reading costs settle
 _PRIOR_VISITS: Final = 2.0  # that led nowhere, before those of a depth count
 
 
@@ -42,6 +44,7 @@ class OnePrice:
         self.lasting = 1.0  # of its weight, what a page is worth once it is known
         self.new_pages: Mapping[int, NewPages] = {}
         self.announced: Mapping[int, NewPages] = {}
+        self.of_parts: dict[int, Sequence[NewPages]] = {}  # what indexes tell of their sitemaps
         self.leads: Mapping[tuple[int, int], float] = {}
         self.hoped: Mapping[int, NewPages] = {}
         self.least_first = inf  # in the unit of the price
@@ -112,8 +115,9 @@ class OnePrice:
     def _brought(self, lease: Lease) -> Sequence[NewPages]:
         """Return what a visit brings beside the changes of the page itself."""
         new = self.new_pages.get(lease.page_id) or self.hoped.get(lease.page_id)
-        told = None if lease.kind is Kind.PAGE else self.announced.get(lease.host_id)
-        return [one for one in (new, told) if one is not None]
+        told = None if lease.kind is Kind.PAGE else self.announced.get(lease.page_id)
+        parts = self.of_parts.get(lease.page_id, ())
+        return [*(one for one in (new, told) if one is not None), *parts]
 
     def _change_share(self, lease: Lease, now_s: float) -> float:
         """Return what a visit is worth for the changes that it may find, as a share of the price.
@@ -170,25 +174,54 @@ class OnePrice:
         root, new = root_urgency(lease), self.new_pages.get(lease.page_id)
         return root if root is None or new is None else sqrt(root * root + new.flow_per_s)
 
+    def listed(self, page_id: int, *, quiet: int = 0) -> list[NewPages]:
+        """Return what a sitemap or feed brings: new pages, and changes that it announces.
+
+        Parameters
+        ----------
+        page_id : of the listing
+        quiet : how many times it has told nothing new of late: each halves what it is thought to
+            announce
+        """
+        new, told = self.new_pages.get(page_id), self.announced.get(page_id)
+        found = [] if new is None else [new]
+        if told is not None and told.flow_per_s > 0.0:
+            found.append(replace(told, flow_per_s=told.flow_per_s * 0.5**quiet))
+        return found
+
     def listing_interval(
-        self, page_id: int, host_id: int, usual_s: float, longest_s: float, *, quiet: int = 0
+        self,
+        page_id: int,
+        usual_s: float,
+        longest_s: float,
+        *,
+        quiet: int = 0,
+        dated: Dated | None = None,
+        parts: Sequence[tuple[Dated, Sequence[NewPages]]] = (),
     ) -> float | None:
         """Return when a sitemap or feed is worth reading again; None: nothing is known of it.
 
         Parameters
         ----------
         usual_s, longest_s : what the rules say, and the most
-        quiet : how many times it has told nothing new of late: each halves what it is thought to
-            announce
+        quiet : as of :meth:`listed`
+        dated : what an index tells of it by a date; None: nothing
+        parts : sitemaps of which it gives dates, and what each brings
         """
         if self.price <= 0.0:
             return None
-        new, told = self.new_pages.get(page_id), self.announced.get(host_id)
-        priced = [] if new is None else [new]
-        if told is not None and told.flow_per_s > 0.0:
-            priced.append(replace(told, flow_per_s=told.flow_per_s * 0.5**quiet))
+        waits = dated is not None and dated.waits
+        priced = self.listed(page_id, quiet=0 if waits else quiet) + index_flows(parts)
+        if dated is not None and not waits:  # the rest is told when its index is read
+            silent = 1.0 - dated.recall
+            priced = [replace(one, flow_per_s=silent * one.flow_per_s) for one in priced]
         if not priced:
             return None
-        priced_s = birth_interval(priced, self.price, max(longest_s, usual_s))
+        most_s, told = max(longest_s, usual_s), [one for one, _ in parts]
+        priced_s = birth_interval(priced, self.price, most_s)
+        for _ in range(_ROUNDS if waits or parts else 0):
+            cost = index_cost(told, priced_s) if dated is None else dated.price_share(priced_s)
+            priced_s = birth_interval(priced, cost * self.price, most_s)
         # Dates prove themselves only where they are read.
-        return min(priced_s, usual_s) if told is UNPROVED else priced_s
+        is_unproved = self.announced.get(page_id) is UNPROVED
+        return min(priced_s, usual_s) if is_unproved else priced_s

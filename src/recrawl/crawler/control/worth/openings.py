@@ -117,7 +117,7 @@ def plan_openings(
     price : in force, in weight times seconds, >= 0
     budget : requests per second, > 0
     new_pages : what is born on each page and listing, where anything is
-    announced : by host, what each of its listings announces of known pages
+    announced : what each listing announces of known pages, where anything is
     listings : number and host of each
     longest_s : no gap is longer
 
@@ -163,7 +163,7 @@ def _listed(
     """
     rows = []
     for page_id, host_id in listings:
-        told = new_pages.get(page_id), announced.get(host_id)
+        told = new_pages.get(page_id), announced.get(page_id)
         found = [one for one in told if one is not None and one.flow_per_s > 0.0]
         if found and price > 0.0:
             age_s = birth_interval(found, price, longest_s)

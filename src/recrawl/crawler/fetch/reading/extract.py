@@ -242,8 +242,10 @@ class PageExtractor:
                 nofollow |= "nofollow" in asked
         return noindex, nofollow
 
-    def sitemap(self, response: FetchResponse) -> tuple[list[tuple[str, float | None]], list[str]]:
-        """Read a sitemap: its pages with their dates, and further sitemaps."""
+    def sitemap(
+        self, response: FetchResponse
+    ) -> tuple[list[tuple[str, float | None]], list[tuple[str, float | None]]]:
+        """Read a sitemap: its pages with their dates, and further sitemaps with theirs."""
         from recrawl.crawler.fetch.reading.sitemaps import (
             read_sitemap,  # only who reads some pays for its parser
         )

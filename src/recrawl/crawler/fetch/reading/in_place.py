@@ -49,7 +49,7 @@ class InPlaceExtractor(Extractor):
     @override
     async def sitemap(
         self, response: FetchResponse
-    ) -> tuple[list[tuple[str, float | None]], list[str]]:
+    ) -> tuple[list[tuple[str, float | None]], list[tuple[str, float | None]]]:
         if is_feed(response.body):
             return await self.feed(response), []
         return await self._done(self._pages.sitemap, response)

@@ -5,7 +5,7 @@ import contextlib
 import io
 import re
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from lxml import etree
 
@@ -33,8 +33,11 @@ _STRAY: Final = re.compile(
 _ENTITY: Final = "\ue000"  # in the place of an entity; no address holds it
 
 
-def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]], list[str]]:
-    """Return (page, lastmod) pairs and the addresses of further sitemaps.
+Dated: TypeAlias = list[tuple[str, float | None]]
+
+
+def read_sitemap(body: bytes, url: str) -> tuple[Dated, Dated]:
+    """Return pages with their lastmod, and further sitemaps with theirs.
 
     Entities are neither declared nor resolved and nothing is fetched, so XML bombs stay small: an
     address that uses one is left out. A broken file gives what could be read before and after the
@@ -58,16 +61,14 @@ def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]],
         body = body[: found.start()] + body[found.end() :]
     if _STRAY.search(body):
         body = _mended(body)
-    pages: list[tuple[str, float | None]] = []
-    sitemaps: list[str] = []
+    pages: Dated = []
+    sitemaps: Dated = []
     with contextlib.suppress(etree.XMLSyntaxError, ValueError):  # what came before a break counts
         _read_xml(body, url, pages, sitemaps)
     return pages, sitemaps
 
 
-def _read_xml(
-    body: bytes, url: str, pages: list[tuple[str, float | None]], sitemaps: list[str]
-) -> None:
+def _read_xml(body: bytes, url: str, pages: Dated, sitemaps: Dated) -> None:
     steps = etree.iterparse(
         io.BytesIO(body),
         events=("end",),
@@ -93,7 +94,7 @@ def _read_xml(
             if found and tag == "url":
                 pages.append((found, lastmod))
             elif found:
-                sitemaps.append(found)
+                sitemaps.append((found, lastmod))
             location, lastmod = None, None
             element.clear()
             while element.getprevious() is not None:  # memory stays flat however long the file
@@ -141,7 +142,7 @@ def _in_utf_8(body: bytes) -> bytes:
     return _DECLARATION.sub("", told, count=1).encode("utf-8", "replace")
 
 
-def _text_sitemap(body: bytes, url: str) -> list[tuple[str, float | None]]:
+def _text_sitemap(body: bytes, url: str) -> Dated:
     lines = body[:MAX_SITEMAP_BYTES].decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     found = [
         join(url, line.strip())

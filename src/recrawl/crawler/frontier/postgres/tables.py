@@ -41,7 +41,7 @@ PAGE: Final = Table(
     ),
     ("id",),
     "id",
-    frozenset("url host_id kind depth hops variant_of discovered_s found_on born_s".split()),
+    frozenset("url host_id kind depth hops variant_of discovered_s born_s".split()),
 )
 _HOST: Final = Table(
     "host",

@@ -74,7 +74,7 @@ VALUES (:page_id, :url, :host_id, :kind, 'discovered', :depth, :hops, :weight * 
     (SELECT (last_visit_s + :now_s) / 2 FROM page WHERE id = :found_on AND due_why IS NOT :widened));
 
 -- name: note_lastmod
-UPDATE page SET lastmod_s = :lastmod_s,
+UPDATE page SET lastmod_s = :lastmod_s, found_on = coalesce(:found_on, found_on),
     n_announced = n_announced + coalesce(
         :lastmod_s > max(coalesce(seen_s, last_visit_s), coalesce(lastmod_s, 0)), 0),
     unheard_s = unheard_s + coalesce(max(0, :lastmod_s - max(
@@ -335,7 +335,7 @@ UPDATE page SET change_rate_per_s = :rate, change_rate_factor = :factor WHERE id
 -- name: planned
 SELECT id, host_id, weight, change_rate_per_s, change_rate_factor, crawl_rate_per_s,
     last_visit_s, due_s, lastmod_s, coalesce(seen_s, last_visit_s), last_visit_s - discovered_s,
-    n_announced, unheard_s
+    n_announced, unheard_s, coalesce(found_on, 0)
 FROM page
 WHERE kind = 'page' AND state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL
 ORDER BY id;

@@ -40,7 +40,7 @@ _MOST_TRUST: Final = 3  # pages of poison that pages which were read make up for
 # Answers of a reader; nothing in them is taken on trust.
 _Dated = list[tuple[str, float | None]]
 _PAGE: Final = msgspec.json.Decoder(Extract)
-_SITEMAP: Final = msgspec.json.Decoder(tuple[_Dated, list[str]])
+_SITEMAP: Final = msgspec.json.Decoder(tuple[_Dated, _Dated])
 _FEED: Final = msgspec.json.Decoder(_Dated)
 
 
@@ -82,7 +82,7 @@ class IsolatedExtractor(Extractor):
         return _PAGE.decode(await self._read(kind, response))
 
     @override
-    async def sitemap(self, response: FetchResponse) -> tuple[_Dated, list[str]]:
+    async def sitemap(self, response: FetchResponse) -> tuple[_Dated, _Dated]:
         if is_feed(response.body):
             return await self.feed(response), []
         return _SITEMAP.decode(await self._read("sitemap", response))
