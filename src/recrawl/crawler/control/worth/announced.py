@@ -5,11 +5,11 @@ stale until its own next visit, on average half of its interval :math:`T_i` late
 waits in a listing is like an address that others find too: the cost of not having read the listing
 for a time t grows as :mod:`.births` says, with
 
-.. math:: \nu w = \frac{1}{m} \sum_i r \lambda_i g_i, \quad
+.. math:: \nu w = \sum_i r \lambda_i g_i, \quad
     \ell = \frac{\sum_i r \lambda_i g_i / (r \lambda_i + 2 / T_i)}{\sum_i r \lambda_i g_i}
 
-over the pages of the host, whose m listings share it, and which announce a share r of their
-changes. What a page is worth while it is followed is, beyond the price p of its visits,
+over the pages that the listing dated last, and an equal share of those that no listing of the host
+did; r is the share of their changes that is announced. What a page is worth while it is followed is, beyond the price p of its visits,
 
 .. math:: g_i = \max(w_i f_i - p, 0) / t_i,
 
