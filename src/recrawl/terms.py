@@ -13,7 +13,7 @@ here.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 # What makes pages important; each has a share.
 EVEN: Final = "even"  # every page alike
@@ -32,6 +32,9 @@ INDEXABLE: Final = frozenset(
     application/xml application/pdf""".split()
 )
 
+
+# Addresses with the instants of their last changes, as a listing says.
+DatedUrls: TypeAlias = list[tuple[str, float | None]]
 
 T = TypeVar("T")
 

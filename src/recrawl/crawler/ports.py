@@ -29,6 +29,7 @@ from recrawl.terms import (
     Birth,
     Change,
     Database,
+    DatedUrls,
     Difference,
     Discovery,
     Document,
@@ -197,13 +198,11 @@ class Extractor(Protocol):
         """Title, text, links and signature of an HTML or plain-text page."""
         ...
 
-    async def sitemap(
-        self, response: FetchResponse
-    ) -> tuple[list[tuple[str, float | None]], list[tuple[str, float | None]]]:
+    async def sitemap(self, response: FetchResponse) -> tuple[DatedUrls, DatedUrls]:
         """Pages with their lastmod (epoch seconds), and further sitemaps with theirs."""
         ...
 
-    async def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
+    async def feed(self, response: FetchResponse) -> DatedUrls:
         """Addresses of a feed's entries, with when they were last updated (epoch seconds)."""
         ...
 

@@ -7,7 +7,7 @@ it is drawn by chance: both requests are one visit, with the host's rest between
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final
 
 from recrawl.crawler.control.addresses.doubts import is_doubted
 from recrawl.crawler.control.answers.lifecycle import outcome_of_status
@@ -28,6 +28,7 @@ from recrawl.errors import FetchError, PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.terms import (
     INDEXABLE,
     BufferedPage,
+    DatedUrls,
     Discovery,
     FetchResponse,
     Kind,
@@ -35,8 +36,6 @@ from recrawl.terms import (
     Outcome,
     PageState,
 )
-
-_Dated: TypeAlias = list[tuple[str, float | None]]
 
 _MAX_LISTING_BYTES: Final = 50 * 1024 * 1024
 _LISTING_AGAIN_S: Final = 300.0
@@ -264,7 +263,7 @@ class Visitor:
         """Read a sitemap or feed: its pages are discoveries."""
         extractor = self._world.extractor
 
-        async def then(read: Awaitable[tuple[_Dated, _Dated]]) -> None:
+        async def then(read: Awaitable[tuple[DatedUrls, DatedUrls]]) -> None:
             try:
                 await self._listed(lease, response, started_s, *await read)
             except PoisonPage as error:
@@ -279,7 +278,7 @@ class Visitor:
                 self.abandoned.append(lease)
                 raise
 
-        async def entries() -> tuple[_Dated, _Dated]:
+        async def entries() -> tuple[DatedUrls, DatedUrls]:
             return await extractor.feed(response), []
 
         call = extractor.sitemap(response) if lease.kind is Kind.SITEMAP else entries()
@@ -291,8 +290,8 @@ class Visitor:
         lease: Lease,
         response: FetchResponse,
         started_s: float,
-        pages: _Dated,
-        further: _Dated,
+        pages: DatedUrls,
+        further: DatedUrls,
     ) -> None:
         """Take in what is listed; other pages get their turn where that is much."""
         admission = self._rules.admission

@@ -16,7 +16,7 @@ from recrawl.crawler.ports import Preparation, StatePlace
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.databases import adapters
 from recrawl.errors import InputError
-from recrawl.terms import Database
+from recrawl.terms import Database, DatedUrls
 
 if TYPE_CHECKING:
     from recrawl.crawler.database.turns import DatabaseTurn
@@ -97,7 +97,7 @@ def database_turn(database: Database, name: str) -> "DatabaseTurn":
     return DatabaseTurn(database, name)
 
 
-def feed_entries(body: bytes, url: str) -> list[tuple[str, float | None]]:
+def feed_entries(body: bytes, url: str) -> DatedUrls:
     """Return the addresses of a feed's entries, with their dates in epoch seconds.
 
     Parameters

@@ -9,7 +9,8 @@ for a time t grows as :mod:`.births` says, with
     \ell = \frac{\sum_i r \lambda_i g_i / (r \lambda_i + 2 / T_i)}{\sum_i r \lambda_i g_i}
 
 over the pages that the listing dated last, and an equal share of those that no listing of the host
-did; r is the share of their changes that is announced. What a page is worth while it is followed is, beyond the price p of its visits,
+did; r is the share of their changes that is announced. What a page is worth while it is followed
+is, beyond the price p of its visits,
 
 .. math:: g_i = \max(w_i f_i - p, 0) / t_i,
 

@@ -23,7 +23,7 @@ _HEARD: Final = 0.9  # share of changes that are told, from which silence stands
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """What the dates of an index tell of one of its sitemaps.
+    """All that the dates of an index tell of one of its sitemaps.
 
     Parameters
     ----------

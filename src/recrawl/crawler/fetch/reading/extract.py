@@ -46,7 +46,7 @@ from recrawl.crawler.fetch.reading.reading_rules import ReadingRules
 from recrawl.crawler.fetch.reading.scripts import SCRIPTS, is_filled, lists_of, read_script
 from recrawl.crawler.fetch.reading.signature import raw_hash, signature
 from recrawl.crawler.fetch.reading.unseen import part_unseen
-from recrawl.terms import About, Extract, FetchResponse
+from recrawl.terms import About, DatedUrls, Extract, FetchResponse
 
 MAX_LINKS: Final = 50_000
 
@@ -242,9 +242,7 @@ class PageExtractor:
                 nofollow |= "nofollow" in asked
         return noindex, nofollow
 
-    def sitemap(
-        self, response: FetchResponse
-    ) -> tuple[list[tuple[str, float | None]], list[tuple[str, float | None]]]:
+    def sitemap(self, response: FetchResponse) -> tuple[DatedUrls, DatedUrls]:
         """Read a sitemap: its pages with their dates, and further sitemaps with theirs."""
         from recrawl.crawler.fetch.reading.sitemaps import (
             read_sitemap,  # only who reads some pays for its parser
@@ -252,7 +250,7 @@ class PageExtractor:
 
         return read_sitemap(response.body, response.url)
 
-    def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
+    def feed(self, response: FetchResponse) -> DatedUrls:
         """Read a feed: the addresses of its entries with their dates; of a script, its pages."""
         if response.content_type in SCRIPTS:
             return read_script(decode_body(response.body, response.charset), response.url)

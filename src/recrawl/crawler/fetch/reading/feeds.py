@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Final
 
 from recrawl.crawler.control.urls import join
+from recrawl.terms import DatedUrls
 
 MAX_FEED_BYTES: Final = 1024 * 1024
 MAX_ENTRIES: Final = 1_000
@@ -24,7 +25,7 @@ def is_feed(body: bytes) -> bool:
     return _ROOT.search(body, 0, _BEGINNING) is not None
 
 
-def read_feed(body: bytes, url: str) -> list[tuple[str, float | None]]:
+def read_feed(body: bytes, url: str) -> DatedUrls:
     """Return the addresses of a feed's entries, in its order, at most a thousand, with their dates.
 
     A date is when the entry says that it was last updated, else published, in epoch seconds.
@@ -53,9 +54,7 @@ def read_feed(body: bytes, url: str) -> list[tuple[str, float | None]]:
     return _addresses(((entry.get("link"), _date_of(entry)) for entry in parsed.entries), url)
 
 
-def _addresses(
-    entries: Iterable[tuple[Any, float | None]], url: str
-) -> list[tuple[str, float | None]]:
+def _addresses(entries: Iterable[tuple[Any, float | None]], url: str) -> DatedUrls:
     """Return addresses in normal form, each once, with the date of the first entry that has it."""
     found: dict[str, float | None] = {}
     for link, dated_s in islice(entries, MAX_ENTRIES):

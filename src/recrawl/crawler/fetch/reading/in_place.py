@@ -10,7 +10,7 @@ from recrawl.crawler.fetch.reading.feeds import is_feed
 from recrawl.crawler.fetch.reading.reading_rules import ReadingRules
 from recrawl.crawler.fetch.reading.signature import raw_hash
 from recrawl.crawler.ports import Extractor, Offload
-from recrawl.terms import Extract, FetchResponse
+from recrawl.terms import DatedUrls, Extract, FetchResponse
 
 T = TypeVar("T")
 
@@ -47,15 +47,13 @@ class InPlaceExtractor(Extractor):
         return await self._done(self._pages.page, response)
 
     @override
-    async def sitemap(
-        self, response: FetchResponse
-    ) -> tuple[list[tuple[str, float | None]], list[tuple[str, float | None]]]:
+    async def sitemap(self, response: FetchResponse) -> tuple[DatedUrls, DatedUrls]:
         if is_feed(response.body):
             return await self.feed(response), []
         return await self._done(self._pages.sitemap, response)
 
     @override
-    async def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
+    async def feed(self, response: FetchResponse) -> DatedUrls:
         return await self._done(self._pages.feed, response)
 
     @override

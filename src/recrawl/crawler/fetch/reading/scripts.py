@@ -12,6 +12,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser
 
 from recrawl.crawler.control.urls import host_of, join
+from recrawl.terms import DatedUrls
 
 SCRIPTS: Final = frozenset(
     "text/javascript application/javascript application/x-javascript text/ecmascript".split()
@@ -58,7 +59,7 @@ def lists_of(tree: LexborHTMLParser, base: str, url: str, links: Iterable[str]) 
     return tuple(islice(dict.fromkeys(own), MAX_SCRIPTS))
 
 
-def read_script(text: str, url: str) -> list[tuple[str, float | None]]:
+def read_script(text: str, url: str) -> DatedUrls:
     """Return the addresses of pages that a script names, at most a thousand, without dates.
 
     Those are its strings that end in ``.html`` or ``.htm``, relative to the script, as a menu is

@@ -5,12 +5,13 @@ import contextlib
 import io
 import re
 from datetime import UTC, datetime
-from typing import Final, TypeAlias
+from typing import Final
 
 from lxml import etree
 
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.fetch.decoding import ERRORS, decoder_for
+from recrawl.terms import DatedUrls
 
 MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024  # the protocol's own bound, uncompressed
 MAX_ENTRIES: Final = 50_000
@@ -33,10 +34,7 @@ _STRAY: Final = re.compile(
 _ENTITY: Final = "\ue000"  # in the place of an entity; no address holds it
 
 
-Dated: TypeAlias = list[tuple[str, float | None]]
-
-
-def read_sitemap(body: bytes, url: str) -> tuple[Dated, Dated]:
+def read_sitemap(body: bytes, url: str) -> tuple[DatedUrls, DatedUrls]:
     """Return pages with their lastmod, and further sitemaps with theirs.
 
     Entities are neither declared nor resolved and nothing is fetched, so XML bombs stay small: an
@@ -61,14 +59,14 @@ def read_sitemap(body: bytes, url: str) -> tuple[Dated, Dated]:
         body = body[: found.start()] + body[found.end() :]
     if _STRAY.search(body):
         body = _mended(body)
-    pages: Dated = []
-    sitemaps: Dated = []
+    pages: DatedUrls = []
+    sitemaps: DatedUrls = []
     with contextlib.suppress(etree.XMLSyntaxError, ValueError):  # what came before a break counts
         _read_xml(body, url, pages, sitemaps)
     return pages, sitemaps
 
 
-def _read_xml(body: bytes, url: str, pages: Dated, sitemaps: Dated) -> None:
+def _read_xml(body: bytes, url: str, pages: DatedUrls, sitemaps: DatedUrls) -> None:
     steps = etree.iterparse(
         io.BytesIO(body),
         events=("end",),
@@ -142,7 +140,7 @@ def _in_utf_8(body: bytes) -> bytes:
     return _DECLARATION.sub("", told, count=1).encode("utf-8", "replace")
 
 
-def _text_sitemap(body: bytes, url: str) -> Dated:
+def _text_sitemap(body: bytes, url: str) -> DatedUrls:
     lines = body[:MAX_SITEMAP_BYTES].decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     found = [
         join(url, line.strip())

@@ -27,7 +27,7 @@ from recrawl.crawler.fetch.reading.reading_rules import ReadingRules
 from recrawl.crawler.fetch.reading.signature import raw_hash
 from recrawl.crawler.ports import Extractor
 from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
-from recrawl.terms import Extract, FetchResponse
+from recrawl.terms import DatedUrls, Extract, FetchResponse
 
 _QUICK_SHARE: Final = 1 / 16  # of the processor time
 _QUICK_MEMORY: Final = 3 / 16  # an eighth is left for what waits to be read
@@ -38,10 +38,9 @@ _MOST_HOSTS: Final = 10_000
 _MOST_TRUST: Final = 3  # pages of poison that pages which were read make up for
 
 # Answers of a reader; nothing in them is taken on trust.
-_Dated = list[tuple[str, float | None]]
 _PAGE: Final = msgspec.json.Decoder(Extract)
-_SITEMAP: Final = msgspec.json.Decoder(tuple[_Dated, _Dated])
-_FEED: Final = msgspec.json.Decoder(_Dated)
+_SITEMAP: Final = msgspec.json.Decoder(tuple[DatedUrls, DatedUrls])
+_FEED: Final = msgspec.json.Decoder(DatedUrls)
 
 
 class IsolatedExtractor(Extractor):
@@ -82,13 +81,13 @@ class IsolatedExtractor(Extractor):
         return _PAGE.decode(await self._read(kind, response))
 
     @override
-    async def sitemap(self, response: FetchResponse) -> tuple[_Dated, _Dated]:
+    async def sitemap(self, response: FetchResponse) -> tuple[DatedUrls, DatedUrls]:
         if is_feed(response.body):
             return await self.feed(response), []
         return _SITEMAP.decode(await self._read("sitemap", response))
 
     @override
-    async def feed(self, response: FetchResponse) -> _Dated:
+    async def feed(self, response: FetchResponse) -> DatedUrls:
         return _FEED.decode(await self._read("feed", response))
 
     @override
