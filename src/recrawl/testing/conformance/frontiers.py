@@ -494,6 +494,7 @@ class FrontierSuite:
         assert evidence.signalled.tolist() == [3.0]
         assert evidence.unheard_s.tolist() == [9.0 + 14.0 + 840.0]
         assert now.n_announced.tolist() == now.unheard_s.tolist() == [0.0]
+        assert now.found_on.tolist() == [listing.page_id], "of the listing that dated it last"
 
     @pytest.mark.parametrize("planned", [False, True])
     @pytest.mark.parametrize("kind", [Kind.SITEMAP, Kind.PAGE])

@@ -89,7 +89,7 @@ class IndexDates:
     """The indexes of a crawl, and their sitemaps, by address.
 
     In memory but for the counts of each index, which its page keeps: after a start an index tells
-    of its sitemaps again when it has been read.
+    of its sitemaps again when it has been read. Plans may ask on a thread of their own.
     """
 
     def __init__(self) -> None:
@@ -194,7 +194,7 @@ class IndexDates:
 
     def parts(self, index: int, now_s: float) -> dict[int, Dated]:
         """Return what an index tells of each of its sitemaps that was read."""
-        pages = (self._pages[url] for url, _ in self._of(index) if url in self._pages)
+        pages = [self._pages.get(url, -1) for url, _ in self._of(index)]
         told = {page: self.of(page, now_s) for page in pages}
         return {page: one for page, one in told.items() if one is not None}
 
@@ -222,8 +222,8 @@ class IndexDates:
         return -1 if one is None else one.index
 
     def _of(self, index: int) -> list[tuple[str, _Sitemap]]:
-        known = self._sitemaps
-        return [(url, known[url]) for url in self._lists.get(index, ()) if url in known]
+        listed = [(url, self._sitemaps.get(url)) for url in self._lists.get(index, ())]
+        return [(url, one) for url, one in listed if one is not None]
 
     def _is_followed(self, index: int, now_s: float) -> bool:
         read_s, every_s = self._read_s.get(index), self._intervals_s.get(index)
