@@ -33,7 +33,8 @@ class SignalQuality:
     log_odds : what one signal takes from the logarithm of the chance of being fresh, >= 0
     worth_time : each signal counts as so much more elapsed time
     log_odds_error : its standard error
-    iterations, residual : of the Newton iteration
+    iterations, residual : of the iteration
+    log_likelihood : of the visits, and of the prior of rates
     """
 
     precision: float
@@ -46,6 +47,7 @@ class SignalQuality:
     log_odds_error: float
     iterations: int
     residual: float
+    log_likelihood: float
 
 
 def learn_signal_quality(
@@ -57,6 +59,7 @@ def learn_signal_quality(
     unheard: Vector | float = 0.0,
     prior_visits: float = 1.0,
     prior_told: float = 0.5,
+    precision: float | None = None,
 ) -> SignalQuality:
     r"""Learn how far a source's signals can be relied on.
 
@@ -71,6 +74,8 @@ def learn_signal_quality(
     prior_visits : weight of the prior, that a signal says nothing, > 0
     prior_told : changes that were signalled, > 0, beside half a silent one, before any is known:
         what settles the recall where every visit followed a signal
+    precision : in (0, 1), to be taken as given, so that likelihoods tell what visits say of it;
+        default: it is learned
 
     Returns
     -------
@@ -113,8 +118,10 @@ def learn_signal_quality(
     if pages is not None:
         ordered = np.sort(pages)
         own = np.searchsorted(ordered[np.append(True, ordered[1:] != ordered[:-1])], pages)
+    if precision is not None and not 0.0 < precision < 1.0:
+        raise InvalidModel(f"precision must lie in (0, 1), got {precision:g}")
     priors = prior_visits, prior_told
-    known = _SignalledVisits(elapsed, missed, n_signals, changed, own, priors)
+    known = _SignalledVisits(elapsed, missed, n_signals, changed, own, priors, precision)
     at, iteration, residual = known.guess(), 0, np.inf
     while not residual < _EXACT:
         if iteration >= _STEPS or np.isnan(residual):
@@ -130,10 +137,10 @@ def learn_signal_quality(
         at = twice if residual < _EXACT else at + further
     recall, false, rates = known.of(at)
     rate = float(rates.mean())
-    precision = recall * rate / (recall * rate + false)
+    share = recall * rate / (recall * rate + false)
     silent, log_odds = (1.0 - recall) * rate, float(np.log1p(recall * rate / false))
     return SignalQuality(
-        precision=precision,
+        precision=share,
         recall=recall,
         change_rate=rate,
         signal_rate=recall * rate + false,
@@ -143,6 +150,7 @@ def learn_signal_quality(
         log_odds_error=known.log_odds_error(at, log_odds),
         iterations=iteration,
         residual=residual,
+        log_likelihood=known.log_likelihood(at),
     )
 
 
@@ -183,8 +191,11 @@ class _SignalledVisits:
         changed: Flags,
         pages: Integers,
         priors: tuple[float, float],
+        precision: float | None,
     ) -> None:
         prior_visits, self._prior_told = priors
+        self._precision = precision
+        self._all = elapsed, missed, n, pages, changed
         self._n_pages = int(pages.max()) + 1
         self._known = np.bincount(pages, elapsed, self._n_pages)
         self._heard = float((elapsed - missed).sum() + prior_visits * elapsed.mean())
@@ -227,7 +238,24 @@ class _SignalledVisits:
         rates = np.log((_SHAPE + counts) / (spread + self._known))
         recall = np.log((n_told + unheard.sum() + self._prior_told) / (n_silent + 0.5))
         false = np.log((max(self._n - n_told, 0.0) + self._prior) / self._heard)
+        if self._precision is not None:
+            true = np.exp(rates).mean() / (1.0 + np.exp(-recall))
+            false = np.log(true * (1.0 / self._precision - 1.0))
         return np.concatenate([[recall, false], rates])
+
+    def log_likelihood(self, at: Vector) -> float:
+        """Return the logarithm of the chance of what was seen and signalled, with these numbers."""
+        recall, false, rates = self.of(at)
+        elapsed, missed, n, pages, changed = self._all
+        own = rates[pages]
+        hazard = own * ((1.0 - recall) * elapsed + recall * missed)
+        hazard += n * np.log1p(recall * own / false)
+        found = np.where(changed, np.log(-np.expm1(-np.maximum(hazard, 1e-300))), -hazard)
+        signals = recall * own + false
+        told = n * np.log(signals) - signals * (elapsed - missed)
+        spread = _SHAPE * (self._n_pages + 0.5) / (rates.sum() + 0.5 * self._rate)
+        prior = _SHAPE * np.log(spread * rates) - spread * rates
+        return float(found.sum() + told.sum() + prior.sum())
 
     def log_odds_error(self, at: Vector, log_odds: float) -> float:
         """Return the standard error of the log-odds of one signal."""

@@ -46,7 +46,7 @@ from recrawl.terms import Announcer, Birth, HostRecord, Kind, PageState, PlanRec
 _LONGEST_GAP: Final = 0.5  # of the longest interval, for which a host stays closed
 _SETTLES_S: Final = 5.0  # of a start: its first requests wait for no plan
 _DAY_S: Final = 86_400.0
-_FOR_LISTINGS: Final = 0.1  # of the budget, for all of which nobody knows what they bring
+_FOR_LISTINGS: Final = 0.25  # of the budget, for all of which nobody knows what they bring
 _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
 _COPY: Final = 0.05  # of its weight, for a page that says what another one says

@@ -106,7 +106,10 @@ def test_announcements_that_are_mostly_wrong_are_worth_nothing() -> None:
 
 
 def test_a_host_is_not_gone_by_before_visits_tell_lies_from_truth() -> None:
-    """Pages seldom visited have mostly changed, whatever was announced of them."""
+    """Pages seldom visited have mostly changed, whatever was announced of them.
+
+    Where all are announced and all have changed, nothing tells one from the other.
+    """
     host = np.zeros(1, np.int64)
 
     def trust_of(n: int, signalled: np.ndarray, changed: np.ndarray) -> float:
@@ -128,8 +131,9 @@ def test_a_host_is_not_gone_by_before_visits_tell_lies_from_truth() -> None:
 
     for n in (20, 40):  # all are announced, whether they have changed or not
         assert np.isnan(trust_of(n, np.ones(n), np.arange(n) % 10 != 0))
+        assert np.isnan(trust_of(n, np.ones(n), np.ones(n, np.bool_)))
     assert trust_of(80, np.ones(80), np.arange(80) % 10 != 0) < 0.5
-    for each in (1, 3):  # those that have changed are announced, and no others
+    for each in (2, 3):  # those that have changed are announced, and no others
         changed = np.arange(20) % each == 0
         assert trust_of(20, changed.astype(float), changed) > 0.8
 

@@ -3,14 +3,16 @@
 from dataclasses import replace
 from math import exp
 
+import numpy as np
 import pytest
 
-from recrawl.crawler.control.worth.births import NewPages, birth_worth
+from recrawl.crawler.control.worth.births import NewPages, birth_loss, birth_worth
 from recrawl.crawler.control.worth.index_dates import (
     Dated,
     IndexDates,
     index_cost,
     index_flows,
+    worth_following,
 )
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.terms import Birth, Kind
@@ -201,3 +203,42 @@ def test_flows_of_an_index_are_those_of_its_sitemaps() -> None:
 
     assert (flow.flow_per_s, flow.shared, flow.lead_s) == pytest.approx((4.0, 0.8, 20.0))
     assert index_flows([]) == index_flows([(sure, [NewPages(0.0)])]) == []
+
+
+def test_a_sitemap_is_read_as_its_index_tells_where_that_costs_less() -> None:
+    """Not one that changes between any two readings, which costs the index beside it.
+
+    Nor any where what is saved does not pay the index: one alone that has changed at each reading.
+    """
+    price, longest_s = 1e4, 90.0 * DAY_S
+    calm = Dated(recall=0.99, false=0.01, rate_per_s=0.1 / DAY_S)
+    hot = replace(calm, rate_per_s=100.0 / DAY_S)
+    brought = [NewPages(1e-5)]
+    many = dict.fromkeys(range(10), (calm, brought))
+
+    assert worth_following(many | {99: (hot, brought)}, price, longest_s) == set(range(10))
+    assert worth_following({99: (hot, brought)}, price, longest_s) == set()
+    blind = {page: (replace(calm, recall=0.01), brought) for page in range(10)}
+    assert worth_following(blind, 1e9, longest_s) == set()
+    assert worth_following({}, price, longest_s) == set()
+
+
+def test_of_a_sitemap_that_is_not_followed_nothing_is_told() -> None:
+    made = started()
+
+    made.dates.follow([ONE, OTHER], [OTHER])
+    assert made.dates.of(ONE, made.now_s) is None
+    assert made.dates.of(OTHER, made.now_s) is not None
+    assert set(made.dates.parts(INDEX, made.now_s)) == {ONE, OTHER}, "it may be at the next plan"
+    made.dates.follow([ONE, OTHER], [ONE])
+
+    assert made.dates.of(ONE, made.now_s) is not None
+
+
+def test_what_is_lost_between_readings_is_the_mean_of_its_cost() -> None:
+    """By quadrature: what others find too costs no more than until they do."""
+    new = NewPages(3.0, shared=0.6, lead_s=50.0)
+    for interval_s in (1.0, 40.0, 500.0):
+        at = (np.arange(20_000) + 0.5) / 20_000 * interval_s
+        cost = 3.0 * (0.4 * at + 0.6 * 50.0 * -np.expm1(-at / 50.0))
+        assert birth_loss(new, interval_s) == pytest.approx(float(cost.mean()), rel=1e-6)

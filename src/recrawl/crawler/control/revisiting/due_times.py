@@ -20,7 +20,7 @@ from recrawl.crawler.control.revisiting.revisit_policy import (
 )
 from recrawl.crawler.control.revisiting.timetables import Timetables
 from recrawl.crawler.control.worth.announced import WORTHLESS
-from recrawl.crawler.control.worth.index_dates import IndexDates, index_flows
+from recrawl.crawler.control.worth.index_dates import IndexDates, index_flows, worth_following
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.crawler.control.worth.openings import RULES_HOLD_S
 from recrawl.crawler.control.worth.returns import Returns
@@ -232,7 +232,7 @@ class DueTimes:
 
     def _usual_s(self, quiet: int) -> float:
         """Return after which time a listing is read of which it is not known what it brings."""
-        return self.rules.clamp(max(self.rules.listing_s, self.least_listing_s) * 2**quiet)
+        return self.rules.clamp(max(self.rules.listing_s * 2**quiet, self.least_listing_s))
 
     def _priced_s(self, page_id: int, now_s: float, quiet: int, *, waits: bool) -> float | None:
         """Return after which time a sitemap or feed is worth another reading; see `OnePrice`.
@@ -242,19 +242,23 @@ class DueTimes:
         rules, told = self.rules, self.dates.of(page_id, now_s)
         if told is not None and not waits:
             told = replace(told, waits=False)
-        parts = [
-            (one, self.price.listed(page, quiet=self._quiet.get(page, _MOST_QUIET)))
+        parts = {
+            page: (one, self.price.listed(page, quiet=self._quiet.get(page, _MOST_QUIET)))
             for page, one in self.dates.parts(page_id, now_s).items()
-        ]
-        if parts:
-            self.price.of_parts[page_id] = index_flows(parts)
+        }
+        if parts and self.price.price > 0.0:
+            price, longest_s = self.price.price, rules.max_interval_s
+            followed = worth_following(parts, price, longest_s)
+            self.dates.follow(parts, followed)
+            self.price.of_parts[page_id] = index_flows(parts[page] for page in followed)
+            parts = {page: parts[page] for page in followed}
         return self.price.listing_interval(
             page_id,
             self._usual_s(quiet),
             rules.max_interval_s,
             quiet=quiet,
             dated=told,
-            parts=parts,
+            parts=[*parts.values()],
         )
 
     def _after_no_listing(self, lease: Lease, at_s: float) -> NextVisit:

@@ -1,7 +1,7 @@
 """Changes that hosts announce and date, and the trust that each host deserves, from visits."""
 
 from collections.abc import Iterable, Mapping
-from math import expm1, isfinite, nan
+from math import isfinite, nan
 from typing import Final
 
 import numpy as np
@@ -9,13 +9,16 @@ import numpy as np
 from recrawl.crawler.control.evidence import Evidence
 from recrawl.crawler.control.revisiting.change_times import ChangeTimes
 from recrawl.crawler.control.revisiting.kept_beliefs import KeptHost, host_as_bytes, host_of_bytes
-from recrawl.crawler.control.revisiting.signal_sources import SIGNALLED_VISIT, SignalSources
+from recrawl.crawler.control.revisiting.signal_sources import (
+    LEAST_TRUE,
+    SIGNALLED_VISIT,
+    SignalSources,
+)
 from recrawl.kernels.arrays import Flags, Integers, Vector
 from recrawl.learning.last_change import split_visits
 from recrawl.learning.signals import SignalQuality
 
 MOMENT_S: Final = 1.0  # servers tell whole seconds
-_LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
 
 
 class HostSignals:
@@ -44,10 +47,15 @@ class HostSignals:
         """
         for host, found in self._sources.observe(hosts, visits):
             self._news.add(host)
-            if found is not None and _is_settled(found):
+            if found is not None and self._is_settled(host, found):
                 self._precisions[host], self._recalls[host] = found.precision, found.recall
         told = (hosts, visits.intervals_s, visits.changed)
         self._news.update(self.change_times.observe(*told, visits.ages_s))
+
+    def _is_settled(self, host: int, found: SignalQuality) -> bool:
+        """Tell whether visits show by now that announcements are mostly true, or are not."""
+        was_true = self._precisions.get(host, 0.0) >= LEAST_TRUE
+        return found.precision < LEAST_TRUE or was_true or self._sources.is_true(host, found)
 
     def split(
         self, rows: Integers, hosts: Integers, visits: Evidence
@@ -76,7 +84,7 @@ class HostSignals:
     def worth_of(self, hosts: Integers) -> tuple[Vector, Vector]:
         """Return recall and precision where announcements are mostly true; else 0."""
         precisions = self.trust(hosts, otherwise=0.0)
-        is_true = precisions >= _LEAST_TRUE
+        is_true = precisions >= LEAST_TRUE
         recalls = np.where(is_true, self._of(self._recalls, hosts, 0.0), 0.0)
         return recalls, np.where(is_true, precisions, 0.0)
 
@@ -119,13 +127,3 @@ class HostSignals:
                 self._sources.told[host] = told.told
             if told.tally.any():
                 self.change_times.recall(host, told.tally)
-
-
-def _is_settled(found: SignalQuality) -> bool:
-    """Tell whether visits show that announcements are mostly true, or that they are not.
-
-    Pages that are seldom visited have changed at most visits, whatever was announced. So a source
-    is gone by once most would be true if one of them told less, by a standard error.
-    """
-    surely_true = -expm1(min(found.log_odds_error - found.log_odds, 0.0))
-    return found.precision < _LEAST_TRUE or surely_true >= _LEAST_TRUE

@@ -17,6 +17,9 @@ _KEPT: Final = 2_000  # the latest of each
 _UNHEARD: Final = 0.99  # share of an interval, beyond which a visit tells of the page's rate alone
 _KEPT_UNHEARD: Final = 500  # of those
 _PRIOR_TOLD: Final = 2.5  # changes: sources that date pages truly tell of most of their changes
+_SURE: Final = 0.5  # of a logarithm of likelihoods
+LEAST_TRUE: Final = 0.5
+"""Share of signals, below which their absence says nothing either."""
 SIGNALLED_VISIT: Final = np.dtype(
     [("page", "<i8"), ("elapsed", "<f4"), ("unheard", "<f4"), ("signals", "<f4"), ("changed", "?")]
 )
@@ -57,16 +60,40 @@ class SignalSources:
             told = self.told[source] = _latest(np.concatenate([before, new]))
             quality = None
             if told.size >= _LEAST and told["signals"].any():
-                with suppress(NotConverged):  # what was known stays in force
-                    quality = learn_signal_quality(
-                        told["elapsed"].astype(np.float64),
-                        told["signals"].astype(np.float64),
-                        told["changed"],
-                        pages=told["page"],
-                        unheard=told["unheard"].astype(np.float64),
-                        prior_told=_PRIOR_TOLD,
-                    )
+                quality = _quality(told)  # None: what was known stays in force
             yield source, quality
+
+    def is_true(self, source: int, found: SignalQuality) -> bool:
+        """Tell whether visits show that most signals of a source are true.
+
+        Pages that are seldom visited have changed at most visits, whatever was signalled. So what
+        was found must be likelier than that every other signal is false, by as much as a standard
+        error makes.
+
+        Parameters
+        ----------
+        source : number
+        found : what its visits are likeliest for
+        """
+        if found.precision < LEAST_TRUE:
+            return False
+        doubted = _quality(self.told[source], precision=LEAST_TRUE)
+        return doubted is None or found.log_likelihood - doubted.log_likelihood >= _SURE
+
+
+def _quality(told: NDArray[Any], precision: float | None = None) -> SignalQuality | None:
+    """Return what visits tell of a source; None: not enough."""
+    with suppress(NotConverged):
+        return learn_signal_quality(
+            told["elapsed"].astype(np.float64),
+            told["signals"].astype(np.float64),
+            told["changed"],
+            pages=told["page"],
+            unheard=told["unheard"].astype(np.float64),
+            prior_told=_PRIOR_TOLD,
+            precision=precision,
+        )
+    return None
 
 
 def _latest(told: NDArray[Any]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ changes, to which it is added: the price stays one.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import expm1, sqrt
 from typing import Final
 
 import numpy as np
@@ -63,6 +63,19 @@ def birth_worth(new: NewPages, age_s: float) -> float:
     lead_s = max(new.lead_s, 1e-6)
     with_others = lead_s * lead_s * visit_gain(age_s / lead_s)
     return new.flow_per_s * ((1.0 - new.shared) * alone + new.shared * with_others)
+
+
+def birth_loss(new: NewPages, interval_s: float) -> float:
+    """Return what is lost on average by what appears, with visits at this interval: weight.
+
+    Parameters
+    ----------
+    new : what appears on the page
+    interval_s : from visit to visit, > 0
+    """
+    x = interval_s / max(new.lead_s, 1e-6)
+    with_others = new.lead_s * (1.0 + expm1(-x) / x)
+    return new.flow_per_s * (0.5 * (1.0 - new.shared) * interval_s + new.shared * with_others)
 
 
 def birth_interval(found: Sequence[NewPages], price: float, longest_s: float) -> float:

@@ -19,14 +19,18 @@ from recrawl.crawler.control.worth.births import (
     hope_for_births,
     learn_births,
 )
-from recrawl.crawler.control.worth.index_dates import Dated, index_cost, index_flows
+from recrawl.crawler.control.worth.index_dates import (
+    ROUNDS,
+    Dated,
+    index_cost,
+    index_flows,
+)
 from recrawl.crawler.control.worth.order import root_urgency
 from recrawl.crawler.control.worth.tiers import ASKED, FIRST_BY_WORTH, NEW, worth_share
 from recrawl.terms import Birth, Kind, Lease, PageState
 
 _RISES: Final = 1.05  # the least worth of first visits, with each that is worth more
 _MOST_GAIN: Final = 0.2985  # of a visit, over weight and age: (1 - (1 + x) exp(-x)) / x at its top
-_ROUNDS: Final = 6  # in which an interval and what a reading costs settle
 _PRIOR_VISITS: Final = 2.0  # that led nowhere, before those of a depth count
 
 
@@ -219,7 +223,7 @@ class OnePrice:
             return None
         most_s, told = max(longest_s, usual_s), [one for one, _ in parts]
         priced_s = birth_interval(priced, self.price, most_s)
-        for _ in range(_ROUNDS if waits or parts else 0):
+        for _ in range(ROUNDS if waits or parts else 0):
             cost = index_cost(told, priced_s) if dated is None else dated.price_share(priced_s)
             priced_s = birth_interval(priced, cost * self.price, most_s)
         # Dates prove themselves only where they are read.
