@@ -349,6 +349,34 @@ def test_whatever_visits_found_signals_have_a_quality(visits: list[tuple[float, 
     assert np.isfinite([found.change_rate, found.signal_rate, found.log_odds_error]).all()
 
 
+def test_likelihoods_tell_whether_signals_are_mostly_true() -> None:
+    """Of one page: by the formula, and highest where nothing is given."""
+    random, n = np.random.default_rng(6), 200
+    told, silent = random.poisson(0.5, (2, n))
+    elapsed, false = np.full(n, 2.0), random.poisson(0.1, n)
+    visits = elapsed, (told + false).astype(float), told + silent > 0
+    found = learn_signal_quality(*visits)
+    doubted = learn_signal_quality(*visits, precision=0.5)
+    lies = elapsed, np.ones(n), random.random(n) < 0.9
+    lied = learn_signal_quality(*lies).log_likelihood
+    half_lied = learn_signal_quality(*lies, precision=0.5).log_likelihood
+
+    assert doubted.precision == pytest.approx(0.5)
+    assert found.precision > 0.7
+    assert found.log_likelihood > doubted.log_likelihood + 10.0
+    assert lied < half_lied + 0.5
+    changes, rate = found.recall * found.change_rate, found.signal_rate
+    hazard = found.silent_rate * 2.0 + visits[1] * np.log(rate / (rate - changes))
+    chances = np.where(visits[2], np.log(-np.expm1(-hazard)), -hazard)
+    signals = visits[1] * np.log(rate) - 2.0 * rate
+    whole = float((chances + signals).sum())
+    spread = 0.5 * 1.5 / (found.change_rate + 0.5 * (visits[2].sum() + 0.5) / (2.0 * n))
+    prior = 0.5 * np.log(spread * found.change_rate) - spread * found.change_rate
+    assert found.log_likelihood == pytest.approx(whole + prior)
+    with pytest.raises(InvalidModel, match="precision must lie in"):
+        learn_signal_quality(*visits, precision=1.0)
+
+
 def test_of_pages_that_change_seldom_more_signals_are_false() -> None:
     precisions, sources = np.array([0.9, 0.9, 0.5, 0.0, 1.0]), np.array([0, 0, 1, 2, 3])
 
