@@ -60,7 +60,7 @@ class Dated:
 
 @dataclass(slots=True)
 class _Sitemap:
-    """A sitemap of an index; ``read_with`` is the date in force when it was read, nan: never."""
+    """A sitemap of an index; ``read_with`` is the date in force when it was read, None: never."""
 
     index: int
     date: float
