@@ -110,3 +110,7 @@ def test_many_sitemaps_leave_the_budget_to_pages(dated: bool) -> None:
     n_listings = sum(path.endswith(".xml") for path in paths)
     assert n_listings < 0.5 * len(paths)
     assert fresh(virtual) > 0.6
+    index = virtual.frontier.details(f"{A}/sitemap.xml", recent=1)
+    assert index is not None
+    kept = virtual.crawl.due_times.dates.memory(index.page_id)
+    assert (sum(kept) > 0) is dated, "changes are counted as told or not where there are dates"

@@ -78,7 +78,7 @@ class PlannedPages:
     n_announced: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     # For how long before these others may have been announced that nobody heard of; empty: not.
     unheard_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    # Page or listing that each was found on; 0 or empty: on none.
+    # Listing that dated each last, or what it was found on; 0 or empty: nothing.
     found_on: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:

@@ -301,8 +301,9 @@ class Visitor:
             if lease.depth < _MAX_LISTING_DEPTH:
                 urls = [url for url, _ in further]
                 found = admission.of(urls, kind=Kind.SITEMAP, depth=lease.depth + 1)
-                dates = self._recorder.due_times.dates
-                dates.read(lease.page_id, started_s, further, lease.memory[1:])
+                dates, told = self._recorder.due_times.dates, dict(further)
+                dated = [(one.url, told[one.url]) for one in found]
+                dates.read(lease.page_id, started_s, dated, lease.memory[1:])
         else:
             listed, depth = [url for url, _ in pages], 1
             if self._on_feed is not None:

@@ -224,15 +224,39 @@ def test_a_sitemap_is_read_as_its_index_tells_where_that_costs_less() -> None:
 
 
 def test_of_a_sitemap_that_is_not_followed_nothing_is_told() -> None:
-    made = started()
+    """The hot one of eleven; it may be followed from a later plan on."""
+    dates, now_s = IndexDates(), 0.0
+    urls = {page: f"http://a.test/{page}.xml" for page in range(10, 21)}
+    for round_ in range(20):
+        now_s += DAY_S
+        hot = round_ + 0.0
+        dates.read(INDEX, now_s, [(url, hot if page == 20 else 1.0) for page, url in urls.items()])
+        for page, url in urls.items():
+            dates.visit(url, page, None if not round_ else page == 20, HOUR_S)
+    brought = [NewPages(1e-5)]
 
-    made.dates.follow([ONE, OTHER], [OTHER])
-    assert made.dates.of(ONE, made.now_s) is None
-    assert made.dates.of(OTHER, made.now_s) is not None
-    assert set(made.dates.parts(INDEX, made.now_s)) == {ONE, OTHER}, "it may be at the next plan"
-    made.dates.follow([ONE, OTHER], [ONE])
+    flows = dates.choose(INDEX, lambda page: brought, 1e4, 90.0 * DAY_S, now_s)
 
-    assert made.dates.of(ONE, made.now_s) is not None
+    assert dates.of(20, now_s) is None
+    assert set(dates.followed(INDEX, now_s)) == set(range(10, 20))
+    assert set(dates.parts(INDEX, now_s)) == set(range(10, 21))
+    assert sum(one.flow_per_s for one in flows) == pytest.approx(1e-4, rel=0.1)
+    assert dates.choose(INDEX, lambda page: brought, 0.0, 90.0 * DAY_S, now_s) == []
+    assert dates.followed(INDEX, now_s) == {}
+
+
+def test_what_is_remembered_of_indexes_is_bounded() -> None:
+    """A thousand sitemaps of each, and of all indexes the latest that were read."""
+    dates = IndexDates()
+    for index in range(103):
+        told = [(f"http://a.test/{index}/{n}.xml", 1.0) for n in range(1_200)]
+        dates.read(index, 0.0, told)
+        dates.visit(told[0][0], 10_000 + index, None, 0.0)
+        dates.visit(told[1_100][0], 20_000 + index, None, 0.0)
+
+    kept = [index for index in range(103) if dates.of(10_000 + index, 0.0) is not None]
+    assert kept == list(range(3, 103))
+    assert all(dates.of(20_000 + index, 0.0) is None for index in range(103))
 
 
 def test_what_is_lost_between_readings_is_the_mean_of_its_cost() -> None:

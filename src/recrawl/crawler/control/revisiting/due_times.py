@@ -4,7 +4,7 @@ Pages with content are the revisit policy's (:mod:`.revisit_policy`); everything
 pages that are gone, listings and sources with a timetable, follows rules that hold for any policy.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -20,7 +20,8 @@ from recrawl.crawler.control.revisiting.revisit_policy import (
 )
 from recrawl.crawler.control.revisiting.timetables import Timetables
 from recrawl.crawler.control.worth.announced import WORTHLESS
-from recrawl.crawler.control.worth.index_dates import IndexDates, index_flows, worth_following
+from recrawl.crawler.control.worth.births import NewPages
+from recrawl.crawler.control.worth.index_dates import IndexDates
 from recrawl.crawler.control.worth.one_price import OnePrice
 from recrawl.crawler.control.worth.openings import RULES_HOLD_S
 from recrawl.crawler.control.worth.returns import Returns
@@ -242,24 +243,19 @@ class DueTimes:
         rules, told = self.rules, self.dates.of(page_id, now_s)
         if told is not None and not waits:
             told = replace(told, waits=False)
-        parts = {
-            page: (one, self.price.listed(page, quiet=self._quiet.get(page, _MOST_QUIET)))
-            for page, one in self.dates.parts(page_id, now_s).items()
-        }
-        if parts and self.price.price > 0.0:
-            price, longest_s = self.price.price, rules.max_interval_s
-            followed = worth_following(parts, price, longest_s)
-            self.dates.follow(parts, followed)
-            self.price.of_parts[page_id] = index_flows(parts[page] for page in followed)
-            parts = {page: parts[page] for page in followed}
+        parts = self.dates.followed(page_id, now_s).items()
         return self.price.listing_interval(
             page_id,
             self._usual_s(quiet),
             rules.max_interval_s,
             quiet=quiet,
             dated=told,
-            parts=[*parts.values()],
+            parts=[(one, self._brings(page)) for page, one in parts],
         )
+
+    def _brings(self, page_id: int) -> Sequence[NewPages]:
+        """Return what a sitemap of an index brings."""
+        return self.price.listed(page_id, quiet=self._quiet.get(page_id, _MOST_QUIET))
 
     def _after_no_listing(self, lease: Lease, at_s: float) -> NextVisit:
         """Return when a sitemap or feed is looked for again that is not there: ever later.
@@ -273,7 +269,7 @@ class DueTimes:
         again_s = rules.clamp((rules.listing_s if priced_s is None else priced_s) * 2**known)
         return NextVisit(at_s + again_s, why, memory=bytes([min(known + 1, _MOST_ABSENT)]))
 
-    def listing_intervals(self, listings: Iterable[int], now_s: float) -> dict[int, float]:
+    def listing_intervals(self, listings: Sequence[int], now_s: float) -> dict[int, float]:
         """Return, by sitemap and feed, how long after a visit another is worth the price in force.
 
         Those with a timetable, and those of which nothing is known, are left out.
@@ -284,6 +280,11 @@ class DueTimes:
         now_s : instant of the plan
         """
         rules, probed, found = self.rules, {*self.timetables.page_ids.values()}, dict[int, float]()
+        for page_id in listings:
+            flows = self.dates.choose(
+                page_id, self._brings, self.price.price, rules.max_interval_s, now_s
+            )
+            self.price.of_parts[page_id] = flows
         for page_id in listings:
             quiet = self._quiet.get(page_id, _MOST_QUIET)  # not read since the start: after that
             priced_s = self._priced_s(page_id, now_s, quiet, waits=True)

@@ -78,7 +78,7 @@ class SignalSources:
         if found.precision < LEAST_TRUE:
             return False
         doubted = _quality(self.told[source], precision=LEAST_TRUE)
-        return doubted is None or found.log_likelihood - doubted.log_likelihood >= _SURE
+        return doubted is not None and found.log_likelihood - doubted.log_likelihood >= _SURE
 
 
 def _quality(told: NDArray[Any], precision: float | None = None) -> SignalQuality | None:

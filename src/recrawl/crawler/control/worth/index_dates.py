@@ -6,7 +6,7 @@ changed. So dates of a day, of a server whose clock is wrong, or of files that a
 themselves as any others do, or they do not.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, sqrt
 from typing import Final
@@ -20,6 +20,7 @@ from recrawl.crawler.control.worth.tiers import visit_gain
 from recrawl.terms import Birth, Kind
 
 _MOST: Final = 100_000  # sitemaps of which dates are remembered
+_MOST_OF_ONE: Final = 1_000  # of an index
 _MOST_COUNTED: Final = 200  # of a count, before all of them are halved: indexes change
 _STALE: Final = 2.0  # intervals after which an index that was not read tells nothing any more
 ROUNDS: Final = 6  # in which an interval and what a reading costs settle
@@ -123,13 +124,15 @@ class IndexDates:
         dates : of its sitemaps by address; None: it gives none
         memory : what :meth:`memory` returned at an earlier reading
         """
-        dated = [(url, date) for url, date in dates if date is not None]
+        listed = [(url, date) for url, date in dates if date is not None]
+        dated = listed[:_MOST_OF_ONE]
         if not dated:
             self._lists.pop(index, None)
             return
         if index not in self._counts:
             self._counts[index] = _Counts(*memory) if len(memory) == 4 else _Counts()
         counts = self._counts[index]
+        self._lists.pop(index, None)
         for url, date in dated:
             one = self._sitemaps.setdefault(url, _Sitemap(index, date))
             if one.to_judge is not None:
@@ -138,9 +141,16 @@ class IndexDates:
             one.index, one.date = index, date
         self._lists[index], self._read_s[index] = [url for url, _ in dated], at_s
         while len(self._sitemaps) > _MOST:
-            oldest = next(iter(self._sitemaps))
-            del self._sitemaps[oldest]
-            self._urls.pop(self._pages.pop(oldest, -1), None)
+            self._forget(next(iter(self._lists)))
+
+    def _forget(self, index: int) -> None:
+        """Forget an index, and the sitemaps that are its own."""
+        for url in self._lists.pop(index):
+            if (one := self._sitemaps.get(url)) is not None and one.index == index:
+                del self._sitemaps[url]
+                page = self._pages.pop(url, -1)
+                self._urls.pop(page, None)
+                self._left.discard(page)
 
     def read_unchanged(self, index: int, at_s: float) -> None:
         """Learn that an index says what it said before."""
@@ -212,15 +222,35 @@ class IndexDates:
         if index in self._lists:
             self._intervals_s[index] = interval_s
 
-    def follow(self, told: Iterable[int], followed: Iterable[int]) -> None:
-        """Note which sitemaps are read as the index tells; :meth:`of` tells nothing of others.
+    def choose(
+        self,
+        index: int,
+        brings: Callable[[int], Sequence[NewPages]],
+        price: float,
+        longest_s: float,
+        now_s: float,
+    ) -> list[NewPages]:
+        """Choose which of its sitemaps are read as an index tells; return what that brings it.
+
+        Of the others :meth:`of` tells nothing.
 
         Parameters
         ----------
-        told : pages of the sitemaps of an index
-        followed : those that are worth following by it
+        index : page
+        brings : says what readings of a page bring
+        price : of a reading, in weight times seconds, >= 0
+        longest_s : interval between readings at most
+        now_s : instant of the plan
         """
-        self._left = (self._left | {*told}) - {*followed}
+        parts = {page: (one, brings(page)) for page, one in self.parts(index, now_s).items()}
+        chosen = worth_following(parts, price, longest_s) if parts and price > 0.0 else set()
+        self._left = (self._left | {*parts}) - chosen
+        return index_flows(parts[page] for page in chosen)
+
+    def followed(self, index: int, now_s: float) -> dict[int, Dated]:
+        """Return what an index tells of its sitemaps that are read as it tells."""
+        told = self.parts(index, now_s)
+        return {page: one for page, one in told.items() if page not in self._left}
 
     def heard(self, births: Sequence[Birth], now_s: float) -> list[Birth]:
         """Return what was read, with the instants until which it is known what listings say."""
